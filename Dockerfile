@@ -43,7 +43,7 @@ COPY --from=build /out/node /usr/local/bin/node
 COPY --from=build /usr/local/lib/node_modules/npm /usr/local/lib/node_modules/npm
 COPY scripts/lib/system-packages.json /opt/berth/scripts/lib/
 COPY scripts/lib/system /opt/berth/scripts/lib/system
-COPY scripts/image/install.sh scripts/image/system.mjs /opt/berth/scripts/image/
+COPY scripts/image/install.sh scripts/image/sources.sh scripts/image/system.mjs /opt/berth/scripts/image/
 # One layer: what instances see are hard links to the installed files, which take no space only in the same layer.
 RUN sh /opt/berth/scripts/image/install.sh
 COPY --from=build /out/node_modules /opt/berth/node_modules

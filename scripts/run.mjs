@@ -21,7 +21,7 @@ const tasks = {
     toolsFor: { full: ['helm'] },
   },
   kubernetes: { file: 'scripts/kubernetes/main.ts' },
-  'test-image': { file: 'tests/image/main.ts', packages: ['buildah', 'crun', 'mmdebstrap'] },
+  'test-image': { file: 'tests/image/main.ts', packages: ['buildah', 'mmdebstrap', 'runc'] },
   suites: { file: 'scripts/suites/main.ts' },
   format: { file: 'scripts/format.ts' },
   generate: { file: 'scripts/generate.ts' },

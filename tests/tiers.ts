@@ -13,6 +13,7 @@ export const isTier = (name: string): name is Tier => (TIERS as readonly string[
 const withoutServer = [
   'tests/api/object-store.test.ts',
   'tests/conformance/openapi.test.ts',
+  'tests/deploy/references.test.ts',
   'tests/docs/blocks.test.ts',
   'tests/docs/page-run.test.ts',
   'tests/docs/truth.test.ts',
@@ -48,6 +49,8 @@ const fullOnly: Readonly<Record<string, string>> = {
   'tests/client/profiles.test.ts': 'three client versions on real browsers; tests/e2e/profiles.test.ts stays',
   'tests/client/replays.test.ts': 'three client versions on real browsers; tests/e2e/replays.test.ts stays',
   'tests/deploy/chart.test.ts': 'Helm, which only npm run test:full installs',
+  'tests/deploy/stop.test.ts':
+    'starts the server as systemd and npm do; tests/docs/code-blocks.test.ts starts it by npm, too',
   'tests/e2e/auth-connections.test.ts':
     'many logins with real browsers; hosted-login.test.ts, login-engine.test.ts and tests/api stay',
   'tests/e2e/cross-origin-login.test.ts':

@@ -19,10 +19,12 @@ for (const name of ['agent', 'server', 'web']) {
   copy(`packages/${name}/dist`)
   copy(`packages/${name}/package.json`)
 }
-if (existsSync(join(root, 'packages/server/bin'))) copy('packages/server/bin')
+copy('packages/server/bin')
 const { external } = await import('../../packages/server/build.ts')
 // Apps are bundled with it, inside instances.
 const wanted = [...external.flatMap(installed), `@esbuild/linux-${process.arch}`]
+/** Types and source maps: nothing reads them, and they are half of the files. */
+const UNREAD = /\.([cm]?ts|map)$/
 const collected = new Set()
 for (const name of wanted) collect(name, root)
 console.log(`collected ${collected.size} packages`)
@@ -34,7 +36,7 @@ function collect(name, from) {
   if (directory === undefined || collected.has(directory)) return
   collected.add(directory)
   copy(relative(root, directory), relative(root, directory), {
-    filter: (path) => path !== join(directory, 'node_modules'),
+    filter: (path) => path !== join(directory, 'node_modules') && !UNREAD.test(path),
   })
   const { dependencies, optionalDependencies } = JSON.parse(
     readFileSync(join(directory, 'package.json'), 'utf8'),

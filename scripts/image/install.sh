@@ -5,15 +5,7 @@ set -eu
 cd /opt/berth/scripts
 export DEBIAN_FRONTEND=noninteractive
 
-if [ -n "${DEBIAN_SNAPSHOT:-}" ]; then
-  at=${DEBIAN_ARCHIVE:?needs the address of an archive of snapshots, because DEBIAN_SNAPSHOT is set}
-  rm -f /etc/apt/sources.list.d/*
-  cat > /etc/apt/sources.list << LIST
-deb [check-valid-until=no] $at/debian/$DEBIAN_SNAPSHOT bookworm main
-deb [check-valid-until=no] $at/debian/$DEBIAN_SNAPSHOT bookworm-updates main
-deb [check-valid-until=no] $at/debian-security/$DEBIAN_SNAPSHOT bookworm-security main
-LIST
-fi
+sh image/sources.sh /etc/apt
 
 more=$(echo "${BERTH_INSTANCE_PACKAGES:-}" | tr ',' ' ')
 sessions=$(node --print 'require("./lib/system-packages.json").map((entry) => entry.package).join(" ")')

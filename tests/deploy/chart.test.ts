@@ -6,6 +6,7 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
+import { loadConfig } from '@berth/server/config/config'
 import { lint, render, toolModules } from '../fixtures/helm.ts'
 import { parseObjects, type KubernetesObject } from '../fixtures/rendered-objects.ts'
 
@@ -182,6 +183,27 @@ test('settings reach the servers as they were written, and a change of one repla
   const stamp = (set: Readonly<Record<string, string>>) =>
     only(objectsOf(set), 'Deployment')['spec'].template.metadata.annotations['berth.dev/settings']
   assert.notEqual(stamp(most), stamp({ ...most, 'settings.BERTH_LOG_LEVEL': 'warn' }))
+})
+
+test('the servers can start with what the chart gives them: each setting exists, and its value has the right form', () => {
+  // As the values name its keys.
+  const secret = {
+    DATABASE_URL: 'postgres://user:password@host/database',
+    BERTH_MASTER_KEY: Buffer.alloc(32, 1).toString('base64'),
+    BERTH_API_KEY: 'a'.repeat(24),
+  }
+  for (const [name, set] of Object.entries(variants)) {
+    const objects = objectsOf(set)
+    const { data } = objects.find(({ kind, metadata }) => kind === 'ConfigMap' && metadata.name === 'berth')!
+    const [server] = only(objects, 'Deployment')['spec'].template.spec.containers
+    const env = (server.env as { name: string; value?: string }[]).flatMap(({ name: variable, value }) =>
+      value === undefined ? [] : [[variable, value.replace('$(POD_IP)', '10.1.2.3')]],
+    )
+    const config = loadConfig({ BERTH_HOST: '0.0.0.0', ...data, ...Object.fromEntries(env), ...secret })
+    assert.equal(config.BERTH_DRIVER, 'kubernetes', name)
+    assert.equal(config.BERTH_PORT, server.ports[0].containerPort, name)
+    assert.equal(config.BERTH_INTERNAL_URL?.host, '10.1.2.3:8080', name)
+  }
 })
 
 test('a setting that the chart makes itself is refused among the settings', () => {

@@ -1,7 +1,10 @@
 // Builds images without a daemon. What it stores stays between runs, so a second build takes what has not changed.
-import { execFileSync, spawnSync } from 'node:child_process'
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { execFile, execFileSync, spawnSync } from 'node:child_process'
+import { mkdirSync, realpathSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
+
+const MAX_OUTPUT = 64 * 1024 * 1024
 
 export class Buildah {
   readonly directory: string
@@ -9,8 +12,9 @@ export class Buildah {
 
   constructor(directory: string) {
     mkdirSync(directory, { recursive: true })
-    this.directory = directory
-    this.#store = ['--root', join(directory, 'root'), '--runroot', join(directory, 'run')]
+    // The store may be large, so it may be elsewhere. runc takes no links.
+    this.directory = realpathSync(directory)
+    this.#store = ['--root', join(this.directory, 'root'), '--runroot', join(this.directory, 'run')]
   }
 
   /** What it prints. */
@@ -18,9 +22,21 @@ export class Buildah {
     const output = execFileSync('buildah', [...this.#store, ...args], {
       encoding: 'utf8',
       stdio: ['ignore', 'pipe', 'inherit'],
-      maxBuffer: 64 * 1024 * 1024,
+      maxBuffer: MAX_OUTPUT,
     })
     return output.trim()
+  }
+
+  /** What a program prints that runs in a container of the image, while this process goes on. */
+  async runIn(image: string, command: readonly string[]): Promise<string> {
+    const container = this.run('from', '--pull-never', image)
+    try {
+      const how = ['run', '--isolation=chroot', '--network=host', container, '--']
+      const { stdout } = await promisify(execFile)('buildah', [...this.#store, ...how, ...command])
+      return stdout
+    } finally {
+      this.run('rm', container)
+    }
   }
 
   has(image: string): boolean {
@@ -28,8 +44,32 @@ export class Buildah {
   }
 
   build(context: string, tag: string): void {
-    const how = ['--format=docker', '--layers', '--pull-never', '--isolation=chroot', '--network=host']
-    this.run('build', ...how, ...this.#npmOfThisMachine(), '--tag', tag, context)
+    // It takes minutes, so its steps are shown.
+    const { status } = this.#build(context, ['--tag', tag], 'inherit')
+    if (status !== 0) throw new Error(`buildah cannot build ${tag}, as it says above`)
+  }
+
+  /** What a build with this argument says when it fails, which it has to. */
+  failureOf(context: string, argument: string): string {
+    const { status, stdout, stderr } = this.#build(context, ['--build-arg', argument], 'pipe')
+    if (status === 0) throw new Error(`buildah can build with ${argument}`)
+    return stdout + stderr
+  }
+
+  #build(context: string, args: readonly string[], output: 'inherit' | 'pipe') {
+    const how = [
+      '--format=docker',
+      '--layers',
+      '--force-rm',
+      '--pull-never',
+      '--isolation=chroot',
+      '--network=host',
+    ]
+    return spawnSync(
+      'buildah',
+      [...this.#store, 'build', ...how, ...this.#npmOfThisMachine(), ...args, context],
+      { stdio: ['ignore', output, output], encoding: 'utf8', maxBuffer: MAX_OUTPUT },
+    )
   }
 
   /** The build takes packages from where this machine takes them. */

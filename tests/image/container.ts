@@ -1,10 +1,12 @@
-// Runs the image as a container runtime does, with crun: an own network with nothing but loopback, and only the privileges
-// that the test names. The rest is as Docker has it.
+// Runs the image with runc, as Docker does: an own network with nothing but loopback, and only the privileges that the
+// test names. The rest is as Docker has it. crun would do too, but it refuses machines with both versions of control
+// groups.
 import { execFileSync, spawn, spawnSync, type ChildProcess } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { newId } from '@berth/kit/ids'
 import { cleanUpAfter, type Owner } from '../fixtures/cleanup.ts'
+import { eventually } from '../fixtures/host.ts'
 import { tempDir } from '../fixtures/server.ts'
 
 const maskedPaths =
@@ -12,8 +14,21 @@ const maskedPaths =
     ' ',
   )
 const readonlyPaths = ['/proc/bus', '/proc/fs', '/proc/irq', '/proc/sys', '/proc/sysrq-trigger']
+/** Long enough for a busy machine. Only a failing test waits for the end. */
+const START_MS = 120_000
+
+/** What an image says about its containers. */
+export interface ImageConfig {
+  readonly User: string
+  readonly Entrypoint: readonly string[]
+  readonly Env: readonly string[]
+  readonly WorkingDir: string
+  readonly Healthcheck: { readonly Test: readonly string[] }
+  readonly Labels: Readonly<Record<string, string>>
+}
 
 export interface ContainerOptions {
+  readonly image: ImageConfig
   /** The file system of the image. */
   readonly rootfs: string
   /** Kept by the test between containers. */
@@ -33,16 +48,25 @@ export class Container {
   readonly #state: string
   readonly #child: ChildProcess
   readonly #exited: Promise<number | null>
+  readonly #healthCheck: readonly string[]
   #output = ''
+  /** How it ended, once it has. */
+  #end: string | undefined
 
-  private constructor(options: { id: string; state: string; child: ChildProcess }) {
+  private constructor(options: { id: string; state: string; child: ChildProcess; image: ImageConfig }) {
     this.#id = options.id
     this.#state = options.state
     this.#child = options.child
+    this.#healthCheck = options.image.Healthcheck.Test.slice(1)
     const collect = (chunk: Buffer) => (this.#output += chunk.toString())
     this.#child.stdout!.on('data', collect)
     this.#child.stderr!.on('data', collect)
-    this.#exited = new Promise((resolve) => this.#child.once('close', (code) => resolve(code)))
+    this.#exited = new Promise((resolve) => {
+      this.#child.once('close', (code) => {
+        this.#end = `with code ${code}`
+        resolve(code)
+      })
+    })
   }
 
   static start(owner: Owner, options: ContainerOptions): Container {
@@ -51,20 +75,18 @@ export class Container {
     writeFileSync(join(bundle, 'config.json'), JSON.stringify(specification(id, options)))
     const state = join(bundle, 'state')
     mkdirSync(state)
-    const child = spawn(
-      'crun',
-      ['--root', state, '--cgroup-manager=cgroupfs', 'run', '--bundle', bundle, id],
-      {
-        stdio: ['ignore', 'pipe', 'pipe'],
-      },
-    )
-    const container = new Container({ id, state, child })
+    const child = spawn('runc', ['--root', state, 'run', '--bundle', bundle, id], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
+    const container = new Container({ id, state, child, image: options.image })
     cleanUpAfter(owner, async () => {
-      spawnSync('crun', ['--root', state, 'kill', id, 'KILL'])
+      container.#runc('kill', id, 'KILL')
       await container.#exited
-      spawnSync('crun', ['--root', state, 'delete', '--force', id])
+      container.#runc('delete', '--force', id)
       removeGroups(id)
-      if ('error' in owner && owner.error) process.stdout.write(container.output)
+      if ('error' in owner && owner.error) {
+        process.stdout.write(`The container of the failed test printed:\n${container.output}\n`)
+      }
     })
     return container
   }
@@ -75,12 +97,26 @@ export class Container {
 
   /** What the program prints; throws when it fails. */
   exec(...command: string[]): string {
-    return execFileSync('crun', ['--root', this.#state, 'exec', this.#id, ...command], { encoding: 'utf8' })
+    const { status, stdout, stderr } = this.#runc('exec', this.#id, ...command)
+    if (status === 0) return stdout
+    throw new Error(`"${command.join(' ')}" failed with ${status}: ${stderr}${stdout}`)
   }
 
-  /** As the health check of the image: throws while the server does not answer. */
-  isHealthy(): boolean {
-    return spawnSync('crun', ['--root', this.#state, 'exec', this.#id, 'berth', 'health']).status === 0
+  /** By the health check of the image. Throws when the container ends instead, or takes too long. */
+  async becomesHealthy(): Promise<void> {
+    let answer = ''
+    const isHealthy = () => {
+      if (this.#end !== undefined) throw new Error(`The container ended ${this.#end}`)
+      const { status, stdout, stderr } = this.#runc('exec', this.#id, ...this.#healthCheck)
+      answer = stdout + stderr
+      return status === 0
+    }
+    await eventually(() => `the server is healthy; its check says: ${answer}`, isHealthy, START_MS)
+  }
+
+  /** What it printed arrives some time after it was printed. */
+  async says(pattern: RegExp): Promise<void> {
+    await eventually(`the container says ${pattern}`, () => pattern.test(this.#output))
   }
 
   /** Runs a program of the tests in the network of the container. */
@@ -90,15 +126,20 @@ export class Container {
     })
   }
 
-  /** Resolves with the exit code. */
+  /** Resolves with the exit code, when all output is there. */
   async stop(signal: 'SIGTERM' | 'SIGINT'): Promise<number | null> {
-    execFileSync('crun', ['--root', this.#state, 'kill', this.#id, signal])
+    const { status, stderr } = this.#runc('kill', this.#id, signal)
+    if (status !== 0) throw new Error(`Cannot send ${signal}: ${stderr}`)
     return this.#exited
   }
 
   get #pid(): number {
-    const state = execFileSync('crun', ['--root', this.#state, 'state', this.#id], { encoding: 'utf8' })
-    return (JSON.parse(state) as { pid: number }).pid
+    const { stdout } = this.#runc('state', this.#id)
+    return (JSON.parse(stdout) as { pid: number }).pid
+  }
+
+  #runc(...args: string[]) {
+    return spawnSync('runc', ['--root', this.#state, ...args], { encoding: 'utf8' })
   }
 }
 
@@ -125,7 +166,7 @@ function removeTree(directory: string): void {
 }
 
 function specification(id: string, options: ContainerOptions): object {
-  const { rootfs, data, env, uid, capabilities, hasWholeProc, seccomp } = options
+  const { image, rootfs, data, env, uid, capabilities, hasWholeProc, seccomp } = options
   const names = capabilities.map((name) => `CAP_${name}`)
   return {
     ociVersion: '1.0.2',
@@ -133,14 +174,9 @@ function specification(id: string, options: ContainerOptions): object {
     root: { path: rootfs, readonly: true },
     process: {
       user: { uid, gid: uid },
-      cwd: '/opt/berth',
-      args: ['/usr/bin/tini', '--', 'berth'],
-      env: Object.entries({
-        PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin',
-        BERTH_DATA_DIR: '/data',
-        BERTH_HOST: '0.0.0.0',
-        ...env,
-      }).map(([name, value]) => `${name}=${value}`),
+      cwd: image.WorkingDir,
+      args: image.Entrypoint,
+      env: [...image.Env, ...Object.entries(env).map(([name, value]) => `${name}=${value}`)],
       noNewPrivileges: names.length === 0,
       capabilities: { bounding: names, effective: uid === 0 ? names : [], permitted: uid === 0 ? names : [] },
     },
