@@ -109,6 +109,8 @@ const fullOnly: Readonly<Record<string, string>> = {
   'tests/hostile/cdp-commands.test.ts':
     'restarts Chromium many times; tests/e2e/lifecycle.test.ts and tests/hostile/page-egress.test.ts stay',
   'tests/hostile/telemetry.test.ts': 'floods of events; tests/e2e/telemetry.test.ts stays',
+  'tests/instances/cluster-fleet.test.ts':
+    'waits for the sweep of a server; cluster-watch.test.ts stays',
   'tests/instances/adoption.test.ts': 'drivers that end and come again; tests/e2e/lifecycle.test.ts stays',
   'tests/instances/conformance.test.ts':
     'what other tests of this folder say about the local driver, for any driver',
