@@ -30,6 +30,7 @@ const tasks = {
   soak: { file: 'tests/soak/main.ts' },
   logins: { file: 'tests/logins/main.ts' },
   bench: { file: 'scripts/bench/main.ts', packages: ['wrk', 'xdotool'] },
+  scale: { file: 'scripts/scale/main.ts' },
 }
 
 async function main([name, ...args]) {

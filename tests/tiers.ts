@@ -36,6 +36,7 @@ const fullOnly: Readonly<Record<string, string>> = {
     'the REPL on two kinds of browsers; tests/e2e/executors.test.ts and tests/hostile/repl.test.ts stay',
   'tests/agent/webmcp.test.ts':
     'tools of pages on two kinds of browsers; the block of docs/controls.md stays',
+  'tests/bench/scale.test.ts': 'measures a fleet with small numbers, for minutes',
   'tests/bench/smoke.test.ts': 'runs every row of the benchmark once, for minutes',
   'tests/client/apps.test.ts':
     'three client versions run apps; tests/client/every-operation.test.ts and tests/e2e/apps.test.ts stay',
@@ -112,6 +113,7 @@ const fullOnly: Readonly<Record<string, string>> = {
   'tests/hostile/cdp-commands.test.ts':
     'restarts Chromium many times; tests/e2e/lifecycle.test.ts and tests/hostile/page-egress.test.ts stay',
   'tests/hostile/telemetry.test.ts': 'floods of events; tests/e2e/telemetry.test.ts stays',
+  'tests/instances/cluster-fleet.test.ts': 'waits for the sweep of a server; cluster-watch.test.ts stays',
   'tests/instances/adoption.test.ts': 'drivers that end and come again; tests/e2e/lifecycle.test.ts stays',
   'tests/instances/conformance.test.ts':
     'what other tests of this folder say about the local driver, for any driver',

@@ -38,6 +38,7 @@ const order = [
   'security',
   'compatibility',
   'performance',
+  'scale',
 ]
 
 export async function buildDocs({ src, docs, output }: DocsOptions): Promise<void> {

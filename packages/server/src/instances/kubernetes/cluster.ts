@@ -4,6 +4,8 @@ import type { CoreV1Api, KubeConfig, V1Pod, V1Secret } from '@kubernetes/client-
 /** Namespace of the service account of a Pod. */
 const OWN_NAMESPACE = '/var/run/secrets/kubernetes.io/serviceaccount/namespace'
 const CALL_MS = 15_000
+/** Reading a list of thousands at once would hold up everything else for seconds. */
+const PODS_PER_CALL = 250
 
 export interface ClusterOptions {
   /** The text of one. Without it, the service account of this Pod. */
@@ -24,6 +26,8 @@ export class ClusterRefusal extends Error {
 
 export interface WatchHandlers {
   readonly onPod: (kind: 'ADDED' | 'MODIFIED' | 'DELETED', pod: V1Pod) => void
+  /** The next watch can begin there. */
+  readonly onVersion: (version: string) => void
 }
 
 export class Cluster {
@@ -74,23 +78,39 @@ export class Cluster {
     }
   }
 
-  async listPods(labelSelector: string): Promise<{ pods: V1Pod[]; version: string }> {
-    this.calls.list_pods++
+  /** All are of the same moment. `onPods` gets them in parts; what it keeps is its own choice. */
+  async listPods(
+    labelSelector: string,
+    onPods: (pods: readonly V1Pod[]) => void,
+  ): Promise<{ version: string }> {
     const { namespace } = this
-    const { items, metadata } = await called(
-      'list Pods',
-      this.#api.listNamespacedPod({ namespace, labelSelector }),
-    )
-    return { pods: items, version: metadata?.resourceVersion ?? '' }
+    let next: string | undefined
+    for (;;) {
+      this.calls.list_pods++
+      const { items, metadata } = await called(
+        'list Pods',
+        this.#api.listNamespacedPod({
+          namespace,
+          labelSelector,
+          limit: PODS_PER_CALL,
+          ...(next && { _continue: next }),
+        }),
+      )
+      onPods(items)
+      const { _continue: following } = metadata ?? {}
+      next = following
+      if (!next) return { version: metadata?.resourceVersion ?? '' }
+    }
   }
 
   /** Resolves when the watch ends, as the cluster ends each after a while; rejects when it fails. */
   async watchPods(
     { labelSelector, version, signal }: { labelSelector: string; version: string; signal: AbortSignal },
-    { onPod }: WatchHandlers,
+    { onPod, onVersion }: WatchHandlers,
   ): Promise<void> {
     this.calls.watch_pods++
-    const query = { labelSelector, resourceVersion: version, timeoutSeconds: 300 }
+    // A bookmark is a version without a Pod: also a quiet watch knows how far it came.
+    const query = { labelSelector, resourceVersion: version, timeoutSeconds: 300, allowWatchBookmarks: true }
     const ended = Promise.withResolvers<void>()
     const watch = new this.#Watch(this.#config)
     let failure: Error | undefined
@@ -98,9 +118,11 @@ export class Cluster {
       `/api/v1/namespaces/${this.namespace}/pods`,
       query,
       (phase: string, object: V1Pod & { code?: number; message?: string }) => {
-        if (phase === 'ADDED' || phase === 'MODIFIED' || phase === 'DELETED') onPod(phase, object)
         // Too old a version, for example: the list is read again.
-        else if (phase === 'ERROR') failure = new Error(`The watch failed: ${object.message ?? phase}`)
+        if (phase === 'ERROR') failure = new Error(`The watch failed: ${object.message ?? phase}`)
+        if (phase === 'ADDED' || phase === 'MODIFIED' || phase === 'DELETED') onPod(phase, object)
+        const seen = object.metadata?.resourceVersion
+        if (phase !== 'ERROR' && seen) onVersion(seen)
       },
       (error: unknown) => {
         if (failure || error) ended.reject(failure ?? error)

@@ -8,6 +8,23 @@ const LAPSED = 3
 export const instanceIdOf = (pod: V1Pod): string => pod.metadata?.labels?.[labels.instance] ?? ''
 export const serverOf = (pod: V1Pod): string => pod.metadata?.labels?.[labels.server] ?? ''
 
+/**
+ * What this file reads of a Pod, and no more: a server keeps all Pods of all servers. A list has times, and a watch has
+ * text in their place.
+ */
+export function asSeen({ metadata = {}, status }: V1Pod): V1Pod {
+  const { name, labels: own, creationTimestamp, deletionTimestamp } = metadata
+  return {
+    metadata: {
+      ...(name !== undefined && { name }),
+      ...(own && { labels: own }),
+      ...(creationTimestamp && { creationTimestamp: new Date(creationTimestamp) }),
+      ...(deletionTimestamp && { deletionTimestamp: new Date(deletionTimestamp) }),
+    },
+    ...(status && { status }),
+  }
+}
+
 /** Where its link listens, once it does. */
 export function addressOf({ status, metadata }: V1Pod): string | undefined {
   if (metadata?.deletionTimestamp !== undefined) return undefined

@@ -1,11 +1,15 @@
-// What the cluster says about our Pods: a list, then a watch from there on, and again when the watch ends or fails.
+// What the cluster says about our Pods: a list, then a watch from there on. The cluster ends each watch after a while, and
+// the next begins where it ended; when one fails, the list is read again.
 import type { V1Pod } from '@kubernetes/client-node'
 import { pause } from '@berth/kit/pause'
 import type { Log } from '../driver/log.ts'
 import type { Cluster } from './cluster.ts'
+import { asSeen } from './pod-state.ts'
 
 const AGAIN_MS = 500
 const MAX_AGAIN_MS = 10_000
+/** Should a watch ever miss something. With thousands of Pods a list costs seconds of processor time. */
+const LIST_AGAIN_MS = 3_600_000
 
 export interface PodWatchOptions {
   readonly cluster: Pick<Cluster, 'listPods' | 'watchPods'>
@@ -52,11 +56,15 @@ export class PodWatch {
     let againMs = AGAIN_MS
     while (!signal.aborted) {
       try {
-        const { pods, version } = await cluster.listPods(labelSelector)
+        const pods: V1Pod[] = []
+        const { version } = await cluster.listPods(
+          labelSelector,
+          (some) => void pods.push(...some.map(asSeen)),
+        )
         this.#replace(pods)
         this.#first.resolve()
         againMs = AGAIN_MS
-        await this.#watchFrom(version)
+        await this.#followFrom(version)
       } catch (error) {
         this.#first.reject(error)
         if (signal.aborted) return
@@ -67,20 +75,30 @@ export class PodWatch {
     }
   }
 
-  async #watchFrom(version: string): Promise<void> {
+  async #followFrom(version: string): Promise<void> {
     const { cluster, labelSelector } = this.#options
     const { signal } = this.#closing
-    await cluster.watchPods(
-      { labelSelector, version, signal },
-      {
-        onPod: (kind, pod) => {
-          const name = pod.metadata?.name ?? ''
-          if (kind === 'DELETED') this.#pods.delete(name)
-          else this.#pods.set(name, pod)
-          if (!signal.aborted) this.#options.onPod(pod, kind === 'DELETED')
+    const until = performance.now() + LIST_AGAIN_MS
+    let last = version
+    while (!signal.aborted && performance.now() < until) {
+      const startedAt = performance.now()
+      await cluster.watchPods(
+        { labelSelector, version: last, signal },
+        {
+          onPod: (kind, pod) => this.#see(asSeen(pod), kind === 'DELETED'),
+          onVersion: (seen) => (last = seen),
         },
-      },
-    )
+      )
+      // A cluster that ends each at once is not asked all the time.
+      await pause(Math.max(0, startedAt + AGAIN_MS - performance.now()), signal)
+    }
+  }
+
+  #see(pod: V1Pod, isDeleted: boolean): void {
+    const name = pod.metadata?.name ?? ''
+    if (isDeleted) this.#pods.delete(name)
+    else this.#pods.set(name, pod)
+    if (!this.#closing.signal.aborted) this.#options.onPod(pod, isDeleted)
   }
 
   #replace(pods: readonly V1Pod[]): void {

@@ -114,8 +114,10 @@ export class Instances {
       maxWaitingPerKey: maxWaitingStartsPerProject,
       maxWaiting: MAX_WAITING_STARTS,
     })
+    const refills = isElsewhere ? REFILLS_ELSEWHERE : 1
     const shared = {
-      turns: new Semaphore(isElsewhere ? REFILLS_ELSEWHERE : 1),
+      atOnce: refills,
+      turns: new Semaphore(refills),
       closing: this.#closing.signal,
       log,
     }

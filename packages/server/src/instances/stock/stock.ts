@@ -16,7 +16,9 @@ export interface StockOptions {
   readonly name: string
   readonly size: number
   readonly make: () => Promise<ReadyInstance>
-  /** Shared by all stocks: they start one at a time, to keep the host responsive. */
+  /** How many this stock makes at a time, if it gets so many turns. */
+  readonly atOnce: number
+  /** Shared by all stocks, to keep the host responsive. */
   readonly turns: Semaphore
   readonly closing: AbortSignal
   readonly log: Logger
@@ -26,7 +28,11 @@ export class Stock {
   readonly #options: StockOptions
   readonly #ready: ReadyInstance[] = []
   readonly #shares = new StockShares()
-  #refilling: Promise<void> | undefined
+  readonly #running = new Set<Promise<void>>()
+  /** A refill begins in a moment. */
+  #isDue = false
+  #makers = 0
+  #making = 0
 
   constructor(options: StockOptions) {
     this.#options = options
@@ -37,8 +43,8 @@ export class Stock {
   }
 
   /** Resolves when no instance is being prepared. */
-  get settled(): Promise<void> {
-    return this.#refilling ?? Promise.resolve()
+  get settled(): Promise<unknown> {
+    return Promise.all(this.#running)
   }
 
   /** Undefined when there is none, or when those that are left are for other projects. */
@@ -68,28 +74,54 @@ export class Stock {
   }
 
   refill({ afterMs = REFILL_AFTER_MS } = {}): void {
-    if (this.#refilling || this.#options.closing.aborted) return
-    this.#refilling = this.#fill(afterMs).finally(() => (this.#refilling = undefined))
+    if (this.#isDue || this.#options.closing.aborted) return
+    this.#isDue = true
+    this.#track(this.#fillAfter(afterMs))
   }
 
-  async #fill(afterMs: number): Promise<void> {
-    const { name, size, make, turns, closing, log } = this.#options
-    let pauseMs = afterMs
-    while (this.#ready.length < size) {
-      await pause(pauseMs, closing)
-      if (closing.aborted) return
-      const turn = await turns.enter()
-      try {
-        if (closing.aborted) return
-        this.#ready.push(await make())
-        pauseMs = 0
-      } catch (error) {
-        if (closing.aborted) return
-        log.warn({ err: error, kind: name }, 'cannot prepare an instance')
-        pauseMs = Math.min(MAX_RETRY_MS, Math.max(RETRY_MS, pauseMs * 2))
-      } finally {
-        turn[Symbol.dispose]()
-      }
+  async #fillAfter(ms: number): Promise<void> {
+    const { atOnce, closing } = this.#options
+    await pause(ms, closing)
+    this.#isDue = false
+    while (!closing.aborted && this.#makers < atOnce && this.#missing > 0) {
+      this.#makers++
+      this.#track(this.#make().finally(() => this.#makers--))
     }
+  }
+
+  /** What nobody is making yet. */
+  get #missing(): number {
+    return this.#options.size - this.#ready.length - this.#making
+  }
+
+  /** One after another, until nothing is missing. */
+  async #make(): Promise<void> {
+    let pauseMs = 0
+    while (this.#missing > 0) {
+      pauseMs = (await this.#makeOne()) ? 0 : Math.min(MAX_RETRY_MS, Math.max(RETRY_MS, pauseMs * 2))
+      await pause(pauseMs, this.#options.closing)
+      if (this.#options.closing.aborted) return
+    }
+  }
+
+  async #makeOne(): Promise<boolean> {
+    const { name, make, turns, closing, log } = this.#options
+    using making = new DisposableStack()
+    this.#making++
+    making.defer(() => this.#making--)
+    making.use(await turns.enter())
+    if (closing.aborted) return false
+    try {
+      this.#ready.push(await make())
+      return true
+    } catch (error) {
+      if (!closing.aborted) log.warn({ err: error, kind: name }, 'cannot prepare an instance')
+      return false
+    }
+  }
+
+  #track(work: Promise<void>): void {
+    this.#running.add(work)
+    void work.finally(() => this.#running.delete(work))
   }
 }

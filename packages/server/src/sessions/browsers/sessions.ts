@@ -518,7 +518,8 @@ export class Sessions {
       for (const { id } of await store.listEnding(db, serverId)) {
         if (!live.has(id)) await this.#recordEnded(id)
       }
-      for (const { id } of await store.listOfLostServers(db, leaseSeconds + LOST_MARGIN_SECONDS)) {
+      const silentSeconds = leaseSeconds + LOST_MARGIN_SECONDS
+      for (const { id } of await store.listOfLostServers(db, { serverId, silentSeconds })) {
         await this.#endGone(id, 'lost')
       }
     } catch (error) {

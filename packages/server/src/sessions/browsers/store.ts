@@ -39,20 +39,26 @@ export async function lockOccupancy(tx: Db, projectId: string): Promise<Occupanc
   return occupancy
 }
 
-/** Without the lock: it may be out of date at once. Null for no project. */
+/**
+ * Without the lock: it may be out of date at once. Null for no project. All creates wait for this one after another, so it
+ * goes through the sessions only once.
+ */
 export async function readOccupancy(db: Db, projectId: string | null): Promise<Occupancy> {
   const { rows } = await sql<Occupancy>`
     SELECT
-      (SELECT count(*)::int FROM browsers WHERE ${isLiveRow()} AND pool_id IS NULL)
+      apart.of_organization
         + (SELECT ${pooledPlaces} FROM browser_pools AS pool WHERE deleted_at IS NULL) AS "ofOrganization",
-      (SELECT count(*)::int FROM browsers
-        WHERE ${isLiveRow()} AND pool_id IS NULL AND project_id = ${projectId})
+      apart.of_project
         + (SELECT ${pooledPlaces} FROM browser_pools AS pool
             WHERE deleted_at IS NULL AND project_id = ${projectId}) AS "ofProject",
       coalesce(
         (SELECT max_concurrent_sessions FROM projects WHERE id = ${projectId}),
         (SELECT default_project_max_concurrent_sessions FROM organization)
-      ) AS "projectCap"`.execute(db)
+      ) AS "projectCap"
+    FROM (
+      SELECT count(*)::int AS of_organization, count(*) FILTER (WHERE project_id = ${projectId})::int AS of_project
+      FROM browsers WHERE ${isLiveRow()} AND pool_id IS NULL
+    ) AS apart`.execute(db)
   return rows[0]!
 }
 
@@ -290,24 +296,63 @@ export async function listEnding(db: Db, serverId: string): Promise<BrowserRecor
   return unended(db).where('server_id', '=', serverId).where('state', '=', 'ending').execute()
 }
 
-/** Sessions of servers that have been silent so long that their instances have ended themselves. */
-export async function listOfLostServers(db: Db, silentSeconds: number): Promise<BrowserRecord[]> {
-  return unended(db)
-    .where('server_id', 'in', (where) =>
-      where
-        .selectFrom('servers')
-        .select('id')
-        .where(sql<boolean>`seen_at < now() - make_interval(secs => ${silentSeconds})`),
+/** Other servers that have been silent for so long and have sessions. There are usually none. */
+async function listSilentServers(
+  db: Db,
+  { serverId, silentSeconds }: { serverId: string; silentSeconds: number },
+): Promise<string[]> {
+  const silent = await db
+    .selectFrom('servers')
+    .select('id')
+    .where('id', '<>', serverId)
+    .where(isSilent(silentSeconds))
+    .where((where) =>
+      where.exists(
+        where
+          .selectFrom('browsers')
+          .select('browsers.id')
+          .whereRef('browsers.server_id', '=', 'servers.id')
+          .where('browsers.ended_at', 'is', null),
+      ),
     )
+    .orderBy('id')
     .execute()
+  return silent.map(({ id }) => id)
+}
+
+const isSilent = (seconds: number) =>
+  sql<boolean>`servers.seen_at < now() - make_interval(secs => ${seconds})`
+
+/** Sessions of servers that have been silent so long that their instances have ended themselves. */
+export async function listOfLostServers(
+  db: Db,
+  wanted: { serverId: string; silentSeconds: number },
+): Promise<BrowserRecord[]> {
+  const lost: BrowserRecord[] = []
+  for (const id of await listSilentServers(db, wanted)) lost.push(...(await listOfServer(db, id)))
+  return lost
 }
 
 /**
  * Makes this server the one of sessions whose server has been silent for so long. Servers that do this at once share them.
- * Clients of other servers are told where the sessions are now.
+ * Clients of other servers are told where the sessions are now. All servers ask this all the time, so it must not look at
+ * sessions whose server is there: servers are few, and of a server the index knows the sessions.
  */
 export async function takeOverSessions(
   db: Db,
+  { serverId, silentSeconds, limit }: { serverId: string; silentSeconds: number; limit: number },
+): Promise<BrowserRecord[]> {
+  const taken: BrowserRecord[] = []
+  for (const silent of await listSilentServers(db, { serverId, silentSeconds })) {
+    if (taken.length === limit) break
+    taken.push(...(await takeFrom(db, silent, { serverId, silentSeconds, limit: limit - taken.length })))
+  }
+  return taken
+}
+
+async function takeFrom(
+  db: Db,
+  silent: string,
   { serverId, silentSeconds, limit }: { serverId: string; silentSeconds: number; limit: number },
 ): Promise<BrowserRecord[]> {
   return db
@@ -319,9 +364,9 @@ export async function takeOverSessions(
         .innerJoin('servers', 'servers.id', 'left.server_id')
         .select('left.id')
         .where('left.ended_at', 'is', null)
-        .where('left.server_id', '<>', serverId)
-        .where(sql<boolean>`servers.seen_at < now() - make_interval(secs => ${silentSeconds})`)
-        .orderBy('left.id')
+        .where('left.server_id', '=', silent)
+        // It may be back.
+        .where(isSilent(silentSeconds))
         .limit(limit)
         .forUpdate('left')
         .skipLocked(),
