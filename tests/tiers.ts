@@ -90,6 +90,8 @@ const fullOnly: Readonly<Record<string, string>> = {
   'tests/faults/proxies.test.ts': 'three servers and kills; tests/e2e/proxies.test.ts stays',
   'tests/faults/replays.test.ts': 'kills at every point of a recording; tests/e2e/replays.test.ts stays',
   'tests/faults/replica-sessions.test.ts': 'sessions over several servers; replicas.test.ts stays',
+  'tests/faults/room-kills.test.ts': 'kills at many points; tests/api/room.test.ts stays',
+  'tests/faults/room.test.ts': 'fleets of real browsers and kills; tests/api/room.test.ts stays',
   'tests/faults/servers-s3.test.ts':
     'a real S3 server, fleets of real browsers, kills and outages; tests/api/blobs.test.ts and tests/e2e of each part stay',
   'tests/faults/sessions-burst.test.ts': 'a hundred creates at once',

@@ -7,6 +7,7 @@ import { newId } from '@berth/kit/ids'
 import { migrate } from '@berth/server/platform/database/migrate'
 import { migrations } from '@berth/server/platform/database/migrations/index'
 import {
+  endUnready,
   states,
   transition,
   transitionAll,
@@ -52,7 +53,7 @@ async function sessionIn(state: State): Promise<string> {
       hasChromePolicy: false,
       telemetry: null,
     },
-    { serverId: 's', instanceId: newId() },
+    { id: newId(), serverId: 's', instanceId: newId() },
   )
   for (const step of ways[state]) assert.ok(await transition(db, id, moveTo(step)))
   return id
@@ -145,6 +146,33 @@ test('a transition of several sessions changes those that may change, and no oth
   for (const state of ['ending', 'ended'] as const) {
     const { state: now, end_reason } = await stored(ids.get(state)!)
     assert.deepEqual([now, end_reason], [state, 'deleted'])
+  }
+})
+
+test('a start that is given up ends only what is still starting', async () => {
+  for (const state of states) {
+    const id = await sessionIn(state)
+    const before = await stored(id)
+    const ended = await endUnready(db, id)
+    assert.equal(ended?.end_reason, state === 'starting' ? 'start_failed' : undefined, state)
+    assert.deepEqual(await stored(id), ended ?? before)
+  }
+})
+
+test('a start that is given up waits for the transaction that makes the session ready, and follows it', async () => {
+  for (const outcome of ['COMMIT', 'ROLLBACK']) {
+    const id = await sessionIn('starting')
+    const client = await pool.connect()
+    try {
+      await client.query('BEGIN')
+      await client.query("UPDATE browsers SET state = 'ready' WHERE id = $1", [id])
+      const ending = endUnready(db, id)
+      await client.query(outcome)
+      assert.equal((await ending)?.state, outcome === 'COMMIT' ? undefined : 'ending')
+      assert.equal((await stored(id)).state, outcome === 'COMMIT' ? 'ready' : 'ending')
+    } finally {
+      client.release()
+    }
   }
 })
 

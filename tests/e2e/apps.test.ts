@@ -110,7 +110,9 @@ other.action('variables', async (context: KernelContext) => {
   const { COLOUR, ENTRYPOINT_RELPATH, KERNEL_BASE_URL, KERNEL_API_KEY } = process.env
   const own = await kernel.invocations.retrieve(context.invocation_id)
   const trustsMachine = getCACertificates('extra').length > 0
-  return { COLOUR, ENTRYPOINT_RELPATH, KERNEL_BASE_URL, hasKey: /^sk_/.test(KERNEL_API_KEY ?? ''), own: own.status, trustsMachine }
+  const headers = { authorization: 'Bearer ' + KERNEL_API_KEY, 'content-type': 'application/json' }
+  const ofServers = await fetch(KERNEL_BASE_URL + '/internal/sessions', { method: 'POST', headers, body: '{}' })
+  return { COLOUR, ENTRYPOINT_RELPATH, KERNEL_BASE_URL, hasKey: /^sk_/.test(KERNEL_API_KEY ?? ''), own: own.status, trustsMachine, ofServers: ofServers.status }
 })
 `.replace("app.action('env', async () => { throw new Error('never') } as never)\n", ''),
 }
@@ -182,6 +184,8 @@ test('an app reaches the API with its own key, and other hosts by the egress pol
     hasKey: true,
     own: 'running',
     trustsMachine: existsSync('/etc/ssl/certs/ca-certificates.crt'),
+    // What servers ask each other is not there.
+    ofServers: 404,
   })
   const fetched = async (url: string) => {
     const answer = await invoke(server, {

@@ -121,7 +121,7 @@ const catalogue = {
   },
   capacity_exhausted: {
     status: 529,
-    meaning: 'The host currently has no capacity for another session; the message says why',
+    meaning: 'No host has capacity for another session at the moment; the message says why',
   },
 } as const satisfies Record<string, ErrorRow>
 

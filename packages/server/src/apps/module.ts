@@ -82,6 +82,7 @@ export function newApps(options: {
   })
   const runs = new Runs({
     db,
+    pool,
     ledger,
     instances: appInstances,
     locks,
@@ -108,9 +109,9 @@ export function newApps(options: {
     kinds: {
       invocation: {
         maxConcurrent: config.BERTH_MAX_CONCURRENT_INVOCATIONS,
-        work: (id, taken) => runs.run(id, taken),
+        work: (job) => runs.run(job),
       },
-      deployment: { maxConcurrent: BUILDS_AT_ONCE, work: (_id, taken) => builder.buildNext(taken) },
+      deployment: { maxConcurrent: BUILDS_AT_ONCE, work: ({ taken }) => builder.buildNext(taken) },
     },
   })
   const leaseSeconds = config.BERTH_LEASE_SECONDS

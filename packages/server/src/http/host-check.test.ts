@@ -51,6 +51,12 @@ test('the hosts of the public URL and of BERTH_ALLOWED_HOSTS are accepted', () =
   }
 })
 
+test('the host at which other servers reach this one is accepted', () => {
+  const env = { BERTH_INTERNAL_URL: 'http://berth-2.internal:8080' }
+  assert.equal(codeFor(env, 'berth-2.internal:8080'), 'ok')
+  assert.equal(codeFor(env, 'berth-3.internal:8080'), 'misdirected_request')
+})
+
 test('a server on all addresses accepts any literal IP address, which cannot be rebound', () => {
   assert.equal(codeFor({ BERTH_HOST: '0.0.0.0' }, '192.168.1.1:8080'), 'ok')
   assert.equal(codeFor({ BERTH_HOST: '0.0.0.0' }, 'evil.example'), 'misdirected_request')

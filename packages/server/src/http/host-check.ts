@@ -4,11 +4,16 @@ import { isIP } from 'node:net'
 import type { Config } from '../config/config.ts'
 import { AppError } from '../platform/errors/app-error.ts'
 
-type HostSettings = Pick<Config, 'BERTH_HOST' | 'BERTH_PUBLIC_URL' | 'BERTH_ALLOWED_HOSTS'>
+type HostSettings = Pick<
+  Config,
+  'BERTH_HOST' | 'BERTH_PUBLIC_URL' | 'BERTH_INTERNAL_URL' | 'BERTH_ALLOWED_HOSTS'
+>
 
 export function newHostCheck(config: HostSettings): (host: string | undefined) => void {
   const names = new Set(['localhost', config.BERTH_HOST.toLowerCase(), ...config.BERTH_ALLOWED_HOSTS])
-  if (config.BERTH_PUBLIC_URL) names.add(hostName(config.BERTH_PUBLIC_URL.host))
+  for (const url of [config.BERTH_PUBLIC_URL, config.BERTH_INTERNAL_URL]) {
+    if (url) names.add(hostName(url.host))
+  }
   const isWildcard = config.BERTH_HOST === '0.0.0.0' || config.BERTH_HOST === '::'
   const accepted = new Set<string>()
 

@@ -1,5 +1,5 @@
-// Connections into a session besides API operations: CDP, BiDi, Playwright, terminals, the live view and its page, and
-// tunnels from other servers.
+// Connections into a session besides API operations: CDP, BiDi, Playwright, terminals, the live view and its page; and
+// what other servers ask for: tunnels, and sessions for which they have no room.
 import type { Socket } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import { isOwnOrigin, newHostCheck } from '../http/host-check.ts'
@@ -12,6 +12,7 @@ import { PLAYWRIGHT_PATH, SCREEN_PATH, TERMINAL_ROUTE } from './session/target.t
 import type { SessionTokens } from './gateway/tokens.ts'
 import { attachLive } from './live-view/attach.ts'
 import { Viewers } from './live-view/viewers.ts'
+import type { StartHost } from './replicas/start-host.ts'
 import { isTunnelUpgrade, TunnelHost } from './replicas/tunnel-host.ts'
 
 const MB = 1024 * 1024
@@ -29,6 +30,7 @@ export function attachClients(options: {
   server: FastifyInstance
   sessions: Sessions
   tokens: SessionTokens
+  starts: StartHost
   isLoginStuck: IsLoginStuck
 }): Clients {
   const { server, sessions, tokens } = options
@@ -54,6 +56,7 @@ export function attachClients(options: {
     if (isTunnelUpgrade(request)) tunnels.accept(request, socket, head)
     else gateway.accept(request, socket, head)
   })
+  options.starts.attach(server)
   attachLive(server, {
     ...admission,
     find: (id, leaseNumber) => sessions.findAt(id, leaseNumber),

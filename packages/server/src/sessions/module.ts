@@ -12,6 +12,7 @@ import { findDefaultProject } from '../tenancy/projects/store.ts'
 import type { StorageLimits } from '../tenancy/storage/storage-limits.ts'
 import type { ExtraSource } from './browsers/extras.ts'
 import { LiveSessions } from './browsers/live-sessions.ts'
+import { HostRoom } from './browsers/host-room.ts'
 import { browserRoutes, callerOf } from './browsers/routes.ts'
 import { BrowserService } from './browsers/service.ts'
 import { SessionMemory } from './browsers/memory.ts'
@@ -46,7 +47,9 @@ import { Recordings } from './replays/recordings.ts'
 import { attachPlayer, replayRoutes } from './replays/routes.ts'
 import { ReplayService } from './replays/service.ts'
 import { internalAddress } from './replicas/own-address.ts'
+import { OtherRooms } from './replicas/other-rooms.ts'
 import { Peers } from './replicas/peers.ts'
+import { StartHost } from './replicas/start-host.ts'
 import { telemetryRoutes } from './browsers/telemetry-routes.ts'
 import { newTelemetryExport } from './telemetry/export/module.ts'
 import type { DestinationUse } from './telemetry/export/types.ts'
@@ -149,6 +152,8 @@ export async function newSessions(options: SessionsModuleOptions): Promise<Sessi
     certificate: config.BERTH_TLS_CERT,
     onEvent: (sessionId, event) => telemetry.inbox.put(sessionId, event),
   })
+  const region = config.BERTH_REGION
+  const room = new HostRoom({ live, instances, maxSessions: config.BERTH_HOST_MAX_SESSIONS })
   const sessions = new Sessions({
     db,
     live,
@@ -156,6 +161,8 @@ export async function newSessions(options: SessionsModuleOptions): Promise<Sessi
     serverId,
     peers,
     leaseSeconds,
+    region,
+    room,
     telemetry,
     routeOf: (record) => sessionProxies.routeOf(record),
     beforeDestroy: async ({ id, projectId, instance, reason, hasProfile }) => {
@@ -174,7 +181,15 @@ export async function newSessions(options: SessionsModuleOptions): Promise<Sessi
     authoritiesOf: (reader, browser) => sessionProxies.authoritiesOf(reader, browser),
   })
   const memory = new SessionMemory({ instances, maxMb: config.BERTH_SESSION_MAX_MEMORY_MB })
-  const region = config.BERTH_REGION
+  const elsewhere = new OtherRooms({
+    db,
+    tokens,
+    certificate: config.BERTH_TLS_CERT,
+    serverId,
+    region,
+    giveUp: (id) => sessions.endElsewhere(id, 'start_failed'),
+    log,
+  })
   const extensions = await newExtensions(platform, storage)
   const browsers = new BrowserService({
     policies,
@@ -186,6 +201,8 @@ export async function newSessions(options: SessionsModuleOptions): Promise<Sessi
     view: new BrowserView({ tokens, live, memory, region }),
     memory,
     region,
+    room,
+    elsewhere,
     serverId,
     maxSessions: config.BERTH_MAX_CONCURRENT_SESSIONS,
     defaultProject: findDefaultProject,
@@ -243,7 +260,14 @@ export async function newSessions(options: SessionsModuleOptions): Promise<Sessi
     projectOf: (id, leaseNumber) => browsers.projectOf(id, leaseNumber),
     shares,
   })
-  const clients = attachClients({ platform, server, sessions, tokens, isLoginStuck: options.isLoginStuck })
+  const starts = new StartHost({
+    serverId,
+    tokens,
+    startFor: (asker, wanted) => browsers.startFor(asker, wanted),
+    log,
+  })
+  const { isLoginStuck } = options
+  const clients = attachClients({ platform, server, sessions, tokens, starts, isLoginStuck })
   attachPlayer(server, replays)
 
   changes.on('sessionChanged', ({ sessionId }) => void sessions.changed(sessionId))
@@ -260,6 +284,16 @@ export async function newSessions(options: SessionsModuleOptions): Promise<Sessi
     name: 'berth_live_sessions',
     help: 'Browser sessions of this server',
     read: () => live.count,
+  })
+  metrics.gauge({
+    name: 'berth_session_room',
+    help: 'How many more sessions this server has room for, as the other servers know it',
+    read: () => sessions.toldRoom,
+  })
+  metrics.counter({
+    name: 'berth_sessions_given_total',
+    help: 'Sessions that another server has started because this one had no room',
+    read: () => elsewhere.given,
   })
   metrics.gauge({
     name: 'berth_recordings',
@@ -300,11 +334,13 @@ export async function newSessions(options: SessionsModuleOptions): Promise<Sessi
     },
     listening: (address) => sessions.listening(internalAddress(address, config.BERTH_INTERNAL_URL)),
     closeClients: async () => {
+      await sessions.leaving()
       pools.closeWaiters()
       await clients.close()
     },
     close: async ({ endAll }) => {
       await pools.close()
+      await starts.close()
       // Sessions that keep running need their recordings handed over first. Sessions that end still deliver their
       // last pictures, so their recordings close after them.
       if (!endAll) await recordings.close({ finishes: instances.areShared })

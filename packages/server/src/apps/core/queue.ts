@@ -17,8 +17,25 @@ const KEPT_SECONDS = 3_600
 export interface JobKind {
   /** Concurrent jobs on this server. */
   readonly maxConcurrent: number
-  /** Resolves when the work is done; calls `taken` as soon as the row is claimed. */
-  readonly work: (id: string, taken: () => void) => Promise<void>
+  /** Resolves when the work is done. */
+  readonly work: (job: Job) => Promise<void>
+}
+
+export interface Job {
+  /** Of the row to look at. */
+  readonly id: string
+  /** Servers that had no room for it. */
+  readonly tried: readonly string[]
+  /** Call it as soon as the row is claimed. */
+  readonly taken: () => void
+  /** Leaves it to another server, in the transaction that says so in the row. */
+  readonly sendOn: (tx: Db, serverId: string) => Promise<void>
+}
+
+interface JobData {
+  readonly id: string
+  /** Absent in jobs of earlier versions. */
+  readonly tried?: readonly string[]
 }
 
 export type JobName = 'invocation' | 'deployment'
@@ -54,13 +71,18 @@ export class JobQueue {
   }
 
   /** Sends a job in the transaction of its cause. Call `start` first. */
-  async send(tx: Db, name: JobName, { id, serverId }: { id: string; serverId: string }): Promise<void> {
+  async send(
+    tx: Db,
+    name: JobName,
+    { id, serverId, tried = [] }: JobData & { serverId: string },
+  ): Promise<void> {
     const boss = await this.#started()
     const db = {
       executeSql: async (text: string, values: unknown[] = []) =>
         (await tx.executeQuery(CompiledQuery.raw(text, values))) as { rows: unknown[] },
     }
-    await boss.send(queueOf(name, serverId), { id }, { db })
+    const data: JobData = { id, ...(tried.length > 0 && { tried }) }
+    await boss.send(queueOf(name, serverId), data, { db })
     await announceChange(tx, 'jobQueued', {})
   }
 
@@ -95,7 +117,7 @@ export class JobQueue {
     while (this.#wanted.delete(name) && !this.#isClosed) {
       const free = maxConcurrent - (this.#running.get(name) ?? 0)
       if (free <= 0) return
-      const jobs = await boss.fetch<{ id: string }>(queueOf(name, this.#serverId), {
+      const jobs = await boss.fetch<JobData>(queueOf(name, this.#serverId), {
         batchSize: Math.min(free, 50),
       })
       for (const job of jobs ?? []) this.#begin(boss, name, job)
@@ -103,7 +125,7 @@ export class JobQueue {
     }
   }
 
-  #begin(boss: PgBoss, name: JobName, job: { id: string; data: { id: string } }): void {
+  #begin(boss: PgBoss, name: JobName, job: { id: string; data: JobData }): void {
     this.#running.set(name, (this.#running.get(name) ?? 0) + 1)
     let isTaken = false
     const taken = () => {
@@ -111,10 +133,13 @@ export class JobQueue {
       isTaken = true
       boss.complete(queueOf(name, this.#serverId), job.id).catch((error: unknown) => this.#complain(error))
     }
+    const { id, tried = [] } = job.data
+    const sendOn = (tx: Db, serverId: string) =>
+      this.send(tx, name, { id, serverId, tried: [...tried, this.#serverId] })
     const work = this.#kinds
       .get(name)!
-      .work(job.data.id, taken)
-      .catch((error: unknown) => this.#log.error({ err: error, job: name, id: job.data.id }, 'job failed'))
+      .work({ id, tried, taken, sendOn })
+      .catch((error: unknown) => this.#log.error({ err: error, job: name, id }, 'job failed'))
       .finally(() => {
         taken()
         this.#work.delete(work)

@@ -1,6 +1,7 @@
 // Runs this server's invocations: claims one, runs it in an instance of its deployment, stores its output and how
 // it ends. The instance does the work: it continues while the server restarts, and the next server reconnects.
 import type { Logger } from 'pino'
+import type { Pool } from 'pg'
 import { MAX_LOG_LINE_LENGTH } from '@berth/contracts/logs'
 import { MAX_PAYLOAD_BYTES } from '@berth/contracts/invocations'
 import type { RunRecord } from '@berth/contracts/app-link'
@@ -9,8 +10,10 @@ import type { LogLine } from '../core/events.ts'
 import type { AppInstanceLoan, AppInstances } from './app-instances.ts'
 import { places } from '../core/lock.ts'
 import type { DeploymentLocks } from '../core/locks.ts'
+import type { Job } from '../core/queue.ts'
 import { crashPoint } from '../../platform/errors/crash-point.ts'
 import type { Db } from '../../platform/database/schema.ts'
+import { inTransaction } from '../../platform/database/transaction.ts'
 import { findDeployment } from '../deployments/store.ts'
 import { excessOf } from '../../http/nesting.ts'
 import { NoCapacity } from '../../instances/stock/instances.ts'
@@ -27,6 +30,7 @@ const MAX_STARTS = 3
 
 export interface RunsOptions {
   readonly db: Db
+  readonly pool: Pool
   readonly ledger: Ledger
   readonly instances: AppInstances
   readonly locks: DeploymentLocks
@@ -50,8 +54,9 @@ export class Runs {
     return this.#running.size
   }
 
-  /** Runs one job; calls `taken` once no other worker needs to look at it. */
-  async run(id: string, taken: () => void): Promise<void> {
+  /** Runs one job, or leaves it to a server with room. */
+  async run(job: Job): Promise<void> {
+    const { id, taken } = job
     const { db, instances, serverId, ledger } = this.#options
     const record = await store.assign(db, id, serverId)
     crashPoint('invocation-assigned')
@@ -65,7 +70,9 @@ export class Runs {
     try {
       loan = await instances.borrow(deployment)
     } catch (error) {
-      const why = error instanceof NoCapacity ? `there is no room for it: ${error.message}` : messageOf(error)
+      const isFull = error instanceof NoCapacity
+      if (isFull && (await this.#passOn(record, job))) return
+      const why = isFull ? `there is no room for it: ${error.message}` : messageOf(error)
       // A stopping server leaves it to the next one.
       if (!this.#isClosed) await this.#fail(record, `Cannot start the app: ${why}`)
       return
@@ -77,6 +84,19 @@ export class Runs {
     if (!running) return
     crashPoint('invocation-claimed')
     await this.#follow(running, held, { isNew: true })
+  }
+
+  /** False when no other server that reads the app's files has room and has not been tried. */
+  async #passOn({ id }: InvocationRecord, { tried, sendOn }: Job): Promise<boolean> {
+    const { pool, serverId } = this.#options
+    const to = await inTransaction(pool, async ({ db: tx }) => {
+      const other = await store.leaveToOther(tx, id, { serverId, tried: [...tried, serverId] })
+      if (other !== undefined) await sendOn(tx, other)
+      return other
+    })
+    if (to === undefined) return false
+    this.#options.log.info({ invocationId: id, serverId: to }, 'left an invocation to a server with room')
+    return true
   }
 
   /** Resumes the invocations of an earlier run of this server, or fails those whose instance is lost. */

@@ -170,7 +170,7 @@ export interface Choice {
 
 /**
  * The server to run an invocation: of those that reach the files of its app, one that has room in a running instance,
- * otherwise the least busy one. Without any, the one that built the app.
+ * otherwise the least busy one whose host is not full. Without any, the one that built the app.
  */
 export async function chooseServer(tx: Db, { deploymentId, serverId, maxRuns }: Choice): Promise<string> {
   const { rows } = await sql<{ id: string }>`
@@ -183,12 +183,37 @@ export async function chooseServer(tx: Db, { deploymentId, serverId, maxRuns }: 
           WHERE finished_at IS NULL AND sent_to = servers.id AND deployment_id = ${deploymentId})
         < ${maxRuns} * (SELECT count(*) FROM app_instances
           WHERE deployment_id = ${deploymentId} AND server_id = servers.id AND is_set_up) DESC,
+        coalesce(servers.room, 1) = 0,
         (SELECT count(*) FROM invocations WHERE finished_at IS NULL AND sent_to = servers.id),
         servers.id = ${serverId} DESC, servers.id
       LIMIT 1), deployments.server_id) AS id
     FROM deployments LEFT JOIN blobs ON blobs.id = deployments.built_blob_id
     WHERE deployments.id = ${deploymentId}`.execute(tx)
   return rows[0]!.id
+}
+
+/**
+ * Chooses another server for a queued invocation that this one has assigned to itself: one that reaches the files of its
+ * app and says that it has room, or says nothing about that. Undefined, and nothing changes, when there is none.
+ */
+export async function leaveToOther(
+  tx: Db,
+  id: string,
+  { serverId, tried }: { serverId: string; tried: readonly string[] },
+): Promise<string | undefined> {
+  const { rows } = await sql<{ id: string }>`
+    WITH other AS (
+      SELECT servers.id FROM invocations AS wanted
+      JOIN deployments ON deployments.id = wanted.deployment_id
+      JOIN blobs ON blobs.id = deployments.built_blob_id
+      JOIN servers ON servers.app_store = blobs.store
+      WHERE wanted.id = ${id} AND servers.id <> ALL(${tried}) AND coalesce(servers.room, 1) > 0
+        AND servers.seen_at > now() - make_interval(secs => ${HEARD_WITHIN_SECONDS})
+      ORDER BY servers.room DESC NULLS LAST, servers.id LIMIT 1)
+    UPDATE invocations SET server_id = NULL, queued_at = now(), sent_to = other.id FROM other
+    WHERE invocations.id = ${id} AND status = 'queued' AND server_id = ${serverId}
+    RETURNING other.id`.execute(tx)
+  return rows[0]?.id
 }
 
 export async function sendTo(tx: Db, id: string, serverId: string): Promise<void> {

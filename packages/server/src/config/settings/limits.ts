@@ -32,6 +32,12 @@ export const limitSettings = {
     parse: integer(1, 1_000_000),
     help: 'Maximum number of browser sessions at once.',
   }),
+  BERTH_HOST_MAX_SESSIONS: setting({
+    default: '0',
+    unit: 'sessions',
+    parse: integer(0, 1_000_000),
+    help: 'How many of them this server runs at most; 0 for as many as the memory of its host holds. Servers of the same region with room start the others.',
+  }),
   BERTH_MAX_CONCURRENT_INVOCATIONS: setting({
     default: '100',
     unit: 'invocations',

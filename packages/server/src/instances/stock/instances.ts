@@ -156,6 +156,11 @@ export class Instances {
     await instance.setLimits({ ...this.#options.limits({ headless }), memoryBytes: memoryMb * MB })
   }
 
+  /** How many more headful instances the memory of this host holds now. */
+  async memoryRoom(): Promise<number> {
+    return Math.floor((await freeMemoryMb()) / MIN_FREE_MB.headful)
+  }
+
   /** Takes over a running instance that another server had. Undefined when there is none, or none can be taken over. */
   async takeOver(instanceId: string): Promise<ReadyInstance | undefined> {
     const known = this.#all.get(instanceId)

@@ -1,4 +1,4 @@
-// Made by `npm run generate`, of migrations cc97c1a74ad327596d9650d1eff4acfbe3e80dd40dea1557c2a6744b7d8f0566.
+// Made by `npm run generate`, of migrations 6b37e2f6502cd3bcebd9630b5975d3b478ffe549edb6cc98487aaa3b66fbc552.
 import type { BigNumber, Json, Time } from './column-types.ts'
 import type { ColumnType } from 'kysely'
 
@@ -500,6 +500,8 @@ export interface Servers {
   app_store: string | null
   blob_store: string | null
   id: string
+  region: string | null
+  room: number | null
   seen_at: Generated<Time>
   started_at: Generated<Time>
 }

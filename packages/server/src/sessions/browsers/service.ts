@@ -7,6 +7,8 @@ import {
 } from '@berth/contracts/browsers'
 import { hasPolicy, type ChromePolicy } from '@berth/contracts/chrome-policy'
 import type { BrowserStart } from '@berth/contracts/link'
+import { newId } from '@berth/kit/ids'
+import { pause } from '@berth/kit/pause'
 import { crashPoint } from '../../platform/errors/crash-point.ts'
 import { announceChange } from '../../platform/database/changes.ts'
 import { uniqueNames } from '../../platform/database/unique-names.ts'
@@ -22,21 +24,27 @@ import { isTimeZone, localeOf, speaks } from '../stealth/locale-of.ts'
 import { selectAtCreation, selectAtUpdate, type Age } from '../telemetry/selection.ts'
 import { collectExtras, type SessionExtra, type ExtraSource, type LookUp } from './extras.ts'
 import type { Profile, ProfileRequest } from '@berth/contracts/profiles'
+import type { HostRoom } from './host-room.ts'
 import { claimOf } from './lease-claim.ts'
 import type { SessionMemory } from './memory.ts'
+import { full, fullEverywhere, isFull } from './no-room.ts'
 import { checkRegion } from './region.ts'
+import type { Asker, RoomElsewhere, WantedSession } from './room-elsewhere.ts'
 import { resizeAmong, type ResizeGuard } from './resize.ts'
 import type { LiveSessions } from './live-sessions.ts'
 import type { SessionExports } from './session-exports.ts'
 import { SessionEnded, type Session } from '../session/session.ts'
 import type { Sessions } from './sessions.ts'
 import { toStartUrl } from './start-url.ts'
-import { isOver, isUsable, transition } from './state.ts'
+import { endUnready, isOver, isUsable, transition } from './state.ts'
 import * as store from './store.ts'
 import type { BrowserRecord, EndedBrowser, NewBrowser, ProxyChange } from './types.ts'
 import { toViewport } from './viewport.ts'
 import type { Belongings, BrowserView } from './view.ts'
 import type { Pool } from 'pg'
+
+/** Retry interval while the database does not say what became of a session. */
+const LOOK_AGAIN_MS = 1_000
 
 export const withFreeName = uniqueNames({ constraint: 'browsers_name', what: 'active session' })
 
@@ -102,6 +110,8 @@ export interface BrowserServiceOptions {
   readonly memory: SessionMemory
   /** That of this server. */
   readonly region: string
+  readonly room: HostRoom
+  readonly elsewhere: RoomElsewhere
 }
 
 /** The saves of ended sessions. */
@@ -141,9 +151,17 @@ export interface PlannedBrowser {
   readonly extras: readonly SessionExtra[]
 }
 
+/** With which the row of a session is inserted. */
+export interface ReservedIds {
+  readonly id: string
+  readonly instanceId: string
+}
+
 export interface Opening<T> {
+  /** A new one by default. */
+  readonly id?: string
   /** Inserts the row, which counts against the limits; throws when a limit is reached. */
-  readonly reserve: (instanceId: string) => Promise<BrowserRecord>
+  readonly reserve: (ids: ReservedIds) => Promise<BrowserRecord>
   /** Called when the session runs. An error it throws ends the session. */
   readonly finish: (reserved: BrowserRecord) => Promise<T>
   /** Aborts when the caller leaves. The session is then removed, however far it got. */
@@ -160,26 +178,99 @@ export class BrowserService {
   /**
    * Inserts the row first, which counts against the limits, then starts the instance, then marks the row as ready. The
    * row makes it possible to find and undo an interrupted creation. A caller that leaves before the last commit also
-   * undoes it.
+   * undoes it. When this host has no room, another server starts the session.
    */
-  async create(caller: Caller, body: CreateBrowserRequest, { commit, signal }: Act): Promise<Browser> {
-    const { db, defaultProject } = this.#options
+  async create(caller: Caller, body: CreateBrowserRequest, act: Act): Promise<Browser> {
+    const { db, defaultProject, recorder } = this.#options
+    const { commit, signal } = act
     const projectId = projectOf(caller) ?? (await defaultProject(db)).id
     const place = { projectId, telemetryAge: caller.telemetryAge }
     const planned = await this.plan(body, place, { db, waits: true, signal })
-    const recording = this.#options.recorder.check(body.record, planned.browser)
-    return this.open(planned, {
+    const recording = recorder.check(body.record, planned.browser)
+    try {
+      return await this.open(planned, {
+        signal,
+        reserve: (ids) => this.#reserve(planned, ids),
+        finish: async (reserved) => {
+          if (recording) await recorder.recordFromStart(reserved, recording, signal)
+          return commit(async (tx) => {
+            // The last chance to stop: a committed session stays, even if its caller never gets the answer.
+            signal?.throwIfAborted()
+            return this.show(tx, await markStarted(tx, reserved.id), caller)
+          })
+        },
+      })
+    } catch (error) {
+      // Instances elsewhere have one pool of room for all servers.
+      if (!isFull(error) || this.#options.instances.capabilities.isElsewhere) throw error
+      return this.#createElsewhere(caller, { ...place, browser: body }, act, error)
+    }
+  }
+
+  /** The other server's row is made ready here, with the audit record and the answer to repeated requests. */
+  async #createElsewhere(
+    caller: Caller,
+    wanted: WantedSession,
+    { commit, signal }: Act,
+    here: AppError,
+  ): Promise<Browser> {
+    const { started, refusals } = await this.#options.elsewhere.start(wanted, signal)
+    if (!started) throw fullEverywhere(here, refusals)
+    crashPoint('elsewhere-started')
+    try {
+      return await commit(async (tx) => {
+        signal?.throwIfAborted()
+        const shown = await this.show(tx, await markStarted(tx, started.id), caller)
+        // The last moment to notice it: nobody wants a session of a server that is gone.
+        started.lost.throwIfAborted()
+        return shown
+      })
+    } catch (error) {
+      // Not awaited: the transaction may still hold the row, until this error has ended it.
+      void this.#options.sessions.endElsewhere(started.id, 'start_failed')
+      throw error
+    } finally {
+      started.release()
+    }
+  }
+
+  /**
+   * Starts a session for another server, which makes it ready in its own transaction. If it has not done so when it
+   * releases the session or is gone, the session ends.
+   */
+  async startFor(
+    asker: Asker,
+    { id, browser: body, ...place }: WantedSession & { id: string },
+  ): Promise<void> {
+    const { db, recorder } = this.#options
+    const { left: signal } = asker
+    const planned = await this.plan(body, place, { db, waits: true, signal })
+    const recording = recorder.check(body.record, planned.browser)
+    await this.open(planned, {
+      id,
       signal,
-      reserve: (instanceId) => this.#reserve(planned, instanceId),
+      reserve: (ids) => this.#reserve(planned, ids),
       finish: async (reserved) => {
-        if (recording) await this.#options.recorder.recordFromStart(reserved, recording, signal)
-        return commit(async (tx) => {
-          // The last chance to stop: a committed session stays, even if its caller never gets the answer.
-          signal?.throwIfAborted()
-          return this.show(tx, await markStarted(tx, reserved), caller)
-        })
+        if (recording) await recorder.recordFromStart(reserved, recording, signal)
+        crashPoint('started-for-another')
+        await asker.released()
+        if (await this.#endIfUnready(id, asker.closing)) {
+          throw new AppError('conflict', 'Cannot keep the session: the server that asked for it did not')
+        }
       },
     })
+  }
+
+  /** Whether the session was still starting. Asks until the database answers, as nobody else would end the session. */
+  async #endIfUnready(id: string, closing: AbortSignal): Promise<boolean> {
+    for (;;) {
+      try {
+        return (await endUnready(this.#options.db, id)) !== undefined
+      } catch (error) {
+        if (closing.aborted) throw error
+        await pause(LOOK_AGAIN_MS, closing)
+      }
+    }
   }
 
   /** Checks a request; throws when this server cannot fulfil it. */
@@ -193,8 +284,8 @@ export class BrowserService {
   }
 
   /** Turns a plan into a session: reserves its row, starts it and calls `finish`. */
-  async open<T>({ browser, extras }: PlannedBrowser, { reserve, finish, signal }: Opening<T>): Promise<T> {
-    const { sessions, instances } = this.#options
+  async open<T>(planned: PlannedBrowser, { id = newId(), reserve, finish, signal }: Opening<T>): Promise<T> {
+    const { sessions, instances, room } = this.#options
     if (instances.shortcomings.length > 0) {
       throw new AppError(
         'sessions_unavailable',
@@ -202,9 +293,28 @@ export class BrowserService {
       )
     }
     signal?.throwIfAborted()
+    try {
+      using place = new DisposableStack()
+      place.use(await room.take(id, signal))
+      return await this.#openAt(id, planned, { reserve, finish, signal })
+    } catch (error) {
+      // After an abort, the abort is the cause of the failure.
+      signal?.throwIfAborted()
+      if (!(error instanceof NoCapacity)) throw unavailable('create a session', error)
+      sessions.roomChanged()
+      throw full(error.message, error)
+    }
+  }
+
+  async #openAt<T>(
+    id: string,
+    { browser, extras }: PlannedBrowser,
+    { reserve, finish, signal }: Opening<T>,
+  ): Promise<T> {
+    const { sessions, instances } = this.#options
     const claim = instances.claim(browser.projectId, toStart(browser), extras)
     crashPoint('browser-claimed')
-    const reserved = await reserve(claim.instanceId).catch((error: unknown) => {
+    const reserved = await reserve({ id, instanceId: claim.instanceId }).catch((error: unknown) => {
       claim.giveBack()
       throw error
     })
@@ -215,26 +325,18 @@ export class BrowserService {
       return await finish(reserved)
     } catch (error) {
       await sessions.end(reserved.id, 'start_failed')
-      // After an abort, the abort is the cause of the failure.
-      signal?.throwIfAborted()
-      if (error instanceof NoCapacity) {
-        throw new AppError('capacity_exhausted', `Cannot create a session: ${error.message}`, {
-          cause: error,
-          headers: { 'retry-after': '5' },
-        })
-      }
-      throw unavailable('create a session', error)
+      throw error
     }
   }
 
-  async #reserve({ browser, extras }: PlannedBrowser, instanceId: string): Promise<BrowserRecord> {
+  async #reserve({ browser, extras }: PlannedBrowser, ids: ReservedIds): Promise<BrowserRecord> {
     const { pool, serverId, maxSessions } = this.#options
     return withFreeName(browser.name, () =>
       inTransaction(pool, async ({ db: tx }) => {
         const { ofOrganization, ofProject, projectCap } = await store.lockOccupancy(tx, browser.projectId)
         if (ofOrganization >= maxSessions) throw tooMany('the organisation', maxSessions)
         if (projectCap !== null && ofProject >= projectCap) throw tooMany('the project', projectCap)
-        let record = await store.insertBrowser(tx, browser, { serverId, instanceId })
+        let record = await store.insertBrowser(tx, browser, { ...ids, serverId })
         for (const each of extras) record = (await each.keep?.(tx, record)) ?? record
         return record
       }),
@@ -583,7 +685,7 @@ function overtaken({ id }: BrowserRecord): AppError {
   )
 }
 
-async function markStarted(tx: Db, { id }: BrowserRecord): Promise<BrowserRecord> {
+async function markStarted(tx: Db, id: string): Promise<BrowserRecord> {
   const started = await transition(tx, id, { to: 'ready' })
   if (!started) throw new AppError('conflict', 'Cannot create the session: it was ended while it started')
   return started

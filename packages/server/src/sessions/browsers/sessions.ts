@@ -4,6 +4,7 @@ import type { Logger } from 'pino'
 import type { EndReason } from '@berth/contracts/browsers'
 import type { Shape } from '@berth/contracts/link'
 import { unlessAborted } from '@berth/kit/abort'
+import { pause } from '@berth/kit/pause'
 import type { Db } from '../../platform/database/schema.ts'
 import { announceChange } from '../../platform/database/changes.ts'
 import { AppError } from '../../platform/errors/app-error.ts'
@@ -13,6 +14,7 @@ import type { Claim, Instances, ReadyInstance } from '../../instances/stock/inst
 import { setShape } from '../../instances/agent/chromium.ts'
 import { setTelemetry } from '../../instances/agent/telemetry.ts'
 import type { Telemetry } from '../telemetry/telemetry.ts'
+import type { HostRoom } from './host-room.ts'
 import type { LiveSessions } from './live-sessions.ts'
 import { LiveSession } from './live-session.ts'
 import { Routing, type RouteOf } from './routing.ts'
@@ -36,6 +38,8 @@ const RECORD_AGAIN_MS = 1_000
 const SIGNS_OF_LIFE_PER_LEASE = 8
 const SILENT_PART_OF_LEASE = 0.4
 const TAKEN_AT_ONCE = 20
+/** The other servers hear at once that this one has turned full, or has room again, but not more often than this. */
+const TELL_ROOM_AGAIN_MS = 1_000
 /** Added to the lease: after this silence, the instances of a server have ended themselves. */
 const LOST_MARGIN_SECONDS = 30
 
@@ -59,6 +63,8 @@ export interface SessionsOptions {
   readonly serverId: string
   readonly peers: OtherServers
   readonly leaseSeconds: number
+  readonly region: string
+  readonly room: Pick<HostRoom, 'free'>
   /** Runs after a session has ended and before its instance is destroyed. */
   readonly beforeDestroy?: (ended: EndedSession) => Promise<void>
   readonly telemetry: Telemetry
@@ -95,6 +101,11 @@ export class Sessions {
   #takingOver: Promise<void> | undefined
   #isClosing = false
   #address: string | null = null
+  /** What the other servers know; null: this one takes no sessions of theirs. */
+  #toldRoom: number | null = null
+  #tellingRoom: Promise<void> | undefined
+  #mayRoomHaveTurned = false
+  readonly #leaving = new AbortController()
 
   constructor(options: SessionsOptions) {
     this.#options = options
@@ -145,9 +156,44 @@ export class Sessions {
     await this.#sayHere()
   }
 
+  /** Tells the other servers that this one takes no more sessions of theirs. */
+  async leaving(): Promise<void> {
+    this.#leaving.abort()
+    await this.#sayHere().catch((error: unknown) =>
+      this.#options.log.info({ err: error }, 'cannot tell the other servers that this one stops'),
+    )
+  }
+
   async #sayHere(): Promise<void> {
-    const { db, serverId } = this.#options
-    await store.sawServer(db, { id: serverId, address: this.#address })
+    const { db, serverId, region, room } = this.#options
+    const free = await room.free()
+    this.#toldRoom = this.#leaving.signal.aborted ? null : free
+    await store.sawServer(db, { id: serverId, address: this.#address, region, room: this.#toldRoom })
+  }
+
+  /** How many more sessions this server has room for, as it said last. */
+  get toldRoom(): number {
+    return this.#toldRoom ?? 0
+  }
+
+  /** Call it when the host may have turned full, or may have room again. */
+  roomChanged(): void {
+    if (this.#toldRoom === null) return
+    this.#mayRoomHaveTurned = true
+    this.#tellingRoom ??= this.#tellRoom().finally(() => (this.#tellingRoom = undefined))
+  }
+
+  async #tellRoom(): Promise<void> {
+    const { room, log } = this.#options
+    while (this.#mayRoomHaveTurned && !this.#leaving.signal.aborted) {
+      this.#mayRoomHaveTurned = false
+      try {
+        if (((await room.free()) === 0) !== (this.#toldRoom === 0)) await this.#sayHere()
+      } catch (error) {
+        log.debug({ err: error }, 'cannot tell the other servers yet how much room there is')
+      }
+      await pause(TELL_ROOM_AGAIN_MS, this.#leaving.signal)
+    }
   }
 
   /** Matches rows and instances of an earlier run. Resumes the pairs and removes their instances from `found`. */
@@ -439,6 +485,12 @@ export class Sessions {
     await this.#ending.get(id)
   }
 
+  /** Ends a session that another server runs. That server hears of it and cleans up. */
+  async endElsewhere(id: string, reason: EndReason): Promise<void> {
+    this.#unrecorded.set(id, { reason })
+    await this.#record(id)
+  }
+
   #finish(session: LiveSession, reason: EndReason): Promise<void> {
     const { log } = this.#options
     const finishing = (async () => {
@@ -455,6 +507,7 @@ export class Sessions {
         this.#live.delete(session.id)
         this.#ending.delete(session.id)
         this.#options.telemetry.forget(session.telemetry)
+        if (this.#toldRoom === 0) this.roomChanged()
       })
     this.#ending.set(session.id, finishing)
     return finishing
@@ -544,6 +597,8 @@ export class Sessions {
     clearInterval(this.#timer)
     clearInterval(this.#livingTimer)
     this.#isClosing = true
+    this.#leaving.abort()
+    await this.#tellingRoom
     await this.#takingOver?.catch(() => {})
     const sessions = [...this.#live.values()]
     if (endAll) await Promise.all(sessions.map((session) => this.end(session.id, 'server_stopped')))

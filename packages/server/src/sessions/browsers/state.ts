@@ -44,6 +44,18 @@ export async function transition(db: Db, id: string, move: Move): Promise<Browse
   return moving(db, move).where('id', '=', id).returning(browserColumns).executeTakeFirst()
 }
 
+/**
+ * Ends a session that is still starting. A transaction that makes it ready at the same moment goes first: then this returns
+ * undefined, and the session stays.
+ */
+export async function endUnready(db: Db, id: string): Promise<BrowserRecord | undefined> {
+  return moving(db, { to: 'ending', reason: 'start_failed' })
+    .where('id', '=', id)
+    .where('state', '=', INITIAL_STATE)
+    .returning(browserColumns)
+    .executeTakeFirst()
+}
+
 /** Moves those sessions whose state allows it and returns them; the others stay as they are. */
 export async function transitionAll(
   db: Db,

@@ -1,6 +1,5 @@
 import { sql } from 'kysely'
 import type { Category } from '@berth/contracts/telemetry-events'
-import { newId } from '@berth/kit/ids'
 import { containing } from '../../platform/database/like.ts'
 import { lookUp } from '../../platform/database/look-up.ts'
 import { prepared } from '../../platform/database/prepared.ts'
@@ -11,6 +10,9 @@ import { INITIAL_STATE, isLiveRow, isUsableRow } from './state.ts'
 import type { BrowserRecord, NewBrowser, ProxyChange, Viewport } from './types.ts'
 
 const ID = /^[a-z][a-z0-9]{23}$/
+/** A server that was silent for longer may be gone. They say every few seconds that they are there. */
+const HEARD_WITHIN_SECONDS = 25
+const MAX_SERVERS_WITH_ROOM = 50
 
 export interface Occupancy {
   readonly ofOrganization: number
@@ -72,12 +74,12 @@ export interface PoolRef {
 export async function insertBrowser(
   tx: Db,
   browser: NewBrowser,
-  { serverId, instanceId, pool }: { serverId: string; instanceId: string; pool?: PoolRef },
+  { id, serverId, instanceId, pool }: { id: string; serverId: string; instanceId: string; pool?: PoolRef },
 ): Promise<BrowserRecord> {
   return tx
     .insertInto('browsers')
     .values({
-      id: newId(),
+      id,
       project_id: browser.projectId,
       name: browser.name,
       tags: JSON.stringify(browser.tags),
@@ -399,13 +401,48 @@ export async function listOfInvocation(
     .execute()
 }
 
-/** The address is null until the server listens. */
-export async function sawServer(db: Db, server: { id: string; address: string | null }): Promise<void> {
-  const { id, address } = server
+export interface SeenServer {
+  readonly id: string
+  /** Null until the server listens. */
+  readonly address: string | null
+  readonly region: string
+  /** How many more sessions it takes; null when it takes none of other servers. */
+  readonly room: number | null
+}
+
+export async function sawServer(db: Db, { id, ...said }: SeenServer): Promise<void> {
   await db
     .insertInto('servers')
-    .values({ id, address })
-    .onConflict((conflict) => conflict.column('id').doUpdateSet({ seen_at: sql`now()`, address }))
+    .values({ id, ...said })
+    .onConflict((conflict) => conflict.column('id').doUpdateSet({ seen_at: sql`now()`, ...said }))
+    .execute()
+}
+
+export interface ServerWithRoom {
+  readonly id: string
+  readonly address: string
+  readonly room: number
+  /** When it said so. */
+  readonly seen_at: string
+}
+
+/** Other servers of the region that were heard lately and had room then. */
+export async function listServersWithRoom(
+  db: Db,
+  { serverId, region }: { serverId: string; region: string },
+): Promise<ServerWithRoom[]> {
+  return db
+    .selectFrom('servers')
+    .select(['id', 'address', 'room', 'seen_at'])
+    .$narrowType<{ address: string; room: number }>()
+    .where('id', '<>', serverId)
+    .where('region', '=', region)
+    .where('room', '>', 0)
+    .where('address', 'is not', null)
+    .where(sql<boolean>`seen_at > now() - make_interval(secs => ${sql.lit(HEARD_WITHIN_SECONDS)})`)
+    .orderBy('room', 'desc')
+    .orderBy('id')
+    .limit(MAX_SERVERS_WITH_ROOM)
     .execute()
 }
 

@@ -5,7 +5,8 @@ import { jwtVerify } from 'jose/jwt/verify'
 import { AppError } from '../../platform/errors/app-error.ts'
 
 const LIFE_SECONDS = 365 * 24 * 3600
-const LEEWAY_SECONDS = 60
+/** For clocks of servers that differ. */
+export const LEEWAY_SECONDS = 60
 /** RFC 7518: a key for HS256 has at least as many bits as the hash. */
 const MIN_SECRET_BYTES = 32
 /** Real tokens have about 300 characters. */

@@ -6,7 +6,7 @@ import type { Logger } from 'pino'
 import type { Pool } from 'pg'
 import { pause } from '@berth/kit/pause'
 import { TurnOrder } from './turn-order.ts'
-import type { BrowserService, PlannedBrowser } from '../browsers/service.ts'
+import type { BrowserService, PlannedBrowser, ReservedIds } from '../browsers/service.ts'
 import { transition } from '../browsers/state.ts'
 import { insertBrowser } from '../browsers/store.ts'
 import type { BrowserRecord } from '../browsers/types.ts'
@@ -46,7 +46,7 @@ export interface FillerOptions {
 class NoRoom extends Error {}
 
 /** Inserts the row under the pool's lock. */
-type Reserve = (planned: PlannedBrowser, instanceId: string) => Promise<BrowserRecord>
+type Reserve = (planned: PlannedBrowser, ids: ReservedIds) => Promise<BrowserRecord>
 
 interface Backoff {
   readonly until: number
@@ -86,12 +86,12 @@ export class Filler {
    * does not apply.
    */
   async replace(poolId: string, end: (first: (tx: Db) => Promise<void>) => Promise<void>): Promise<void> {
-    const replacing = this.#make(poolId, async (planned, instanceId) => {
+    const replacing = this.#make(poolId, async (planned, ids) => {
       let record: BrowserRecord | undefined
       await end(async (tx) => {
         const pool = await store.lockPool(tx, poolId)
         if (!pool || (await isCrowded(tx, poolId))) return
-        record = await this.#insert(tx, pool, { planned, instanceId })
+        record = await this.#insert(tx, pool, { planned, ids })
       })
       if (!record) throw new NoRoom()
       return record
@@ -156,11 +156,11 @@ export class Filler {
 
   async #try(poolId: string): Promise<boolean> {
     try {
-      const isMade = await this.#make(poolId, (planned, instanceId) =>
+      const isMade = await this.#make(poolId, (planned, ids) =>
         inTransaction(this.#options.pool, async ({ db: tx }) => {
           const pool = await store.lockPool(tx, poolId)
           if (!pool || !(await hasRoom(tx, poolId))) throw new NoRoom()
-          return this.#insert(tx, pool, { planned, instanceId })
+          return this.#insert(tx, pool, { planned, ids })
         }),
       )
       this.#backoffs.delete(poolId)
@@ -183,7 +183,7 @@ export class Filler {
       if (!pool) return false
       const planned = await this.#plan(pool)
       await browsers.open(planned, {
-        reserve: (instanceId) => reserve(planned, instanceId),
+        reserve: (ids) => reserve(planned, ids),
         finish: async ({ id }) => {
           crashPoint('pooled-started')
           if (!(await transition(db, id, { to: 'ready' }))) throw new NoRoom()
@@ -208,10 +208,10 @@ export class Filler {
   async #insert(
     tx: Db,
     pool: PoolRecord,
-    { planned, instanceId }: { planned: PlannedBrowser; instanceId: string },
+    { planned, ids }: { planned: PlannedBrowser; ids: ReservedIds },
   ): Promise<BrowserRecord> {
     const { serverId } = this.#options
-    let record = await insertBrowser(tx, planned.browser, { serverId, instanceId, pool })
+    let record = await insertBrowser(tx, planned.browser, { ...ids, serverId, pool })
     for (const each of planned.extras) record = (await each.keep?.(tx, record)) ?? record
     return record
   }

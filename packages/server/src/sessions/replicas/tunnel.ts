@@ -1,11 +1,10 @@
 // A connection into an instance on another server, through that server.
-import { X509Certificate } from 'node:crypto'
 import { request as httpRequest, type IncomingMessage } from 'node:http'
 import { request as httpsRequest } from 'node:https'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
-import { checkServerIdentity, rootCertificates, type PeerCertificate } from 'node:tls'
 import type { LinkPurpose } from '@berth/contracts/link'
+import { trust } from './trust.ts'
 
 export const TUNNEL_PATH = '/internal/link'
 export const TUNNEL_PROTOCOL = 'berth-link'
@@ -53,16 +52,4 @@ export async function openTunnel({
     })
     sent.end()
   })
-}
-
-/** Servers that share one certificate use addresses that are not in it, so they compare the certificate itself. */
-function trust(certificate: Buffer | undefined): object {
-  if (!certificate) return {}
-  const own = new X509Certificate(certificate).fingerprint256
-  return {
-    ca: [...rootCertificates, certificate],
-    allowPartialTrustChain: true,
-    checkServerIdentity: (host: string, peer: PeerCertificate) =>
-      peer.fingerprint256 === own ? undefined : checkServerIdentity(host, peer),
-  }
 }

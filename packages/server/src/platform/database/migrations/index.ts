@@ -23,6 +23,7 @@ import { loginBrowsers } from './022-login-browsers.ts'
 import { auditExports } from './023-audit-exports.ts'
 import { telemetryExport } from './024-telemetry-export.ts'
 import { blobStores } from './025-blob-stores.ts'
+import { room } from './026-room.ts'
 
 export interface Migration {
   readonly version: number
@@ -57,4 +58,5 @@ export const migrations: readonly Migration[] = [
   { version: 23, name: 'audit-exports', sql: auditExports },
   { version: 24, name: 'telemetry-export', sql: telemetryExport },
   { version: 25, name: 'blob-stores', sql: blobStores },
+  { version: 26, name: 'room', sql: room },
 ]
