@@ -20,17 +20,17 @@ const TEXTS = {
   ASCII: ' !"#$%&\'()*+,-./0123456789:;<=>?@ABCXYZ[\\]^_`abcxyz{|}~',
 }
 
-onBothKinds((kind) => {
+onBothKinds((under) => {
   let page: EventPage
   before(async () => {
-    page = await EventPage.open(await kind.agent.openCdp(), kind.browser)
+    page = await EventPage.open(await under.agent.openCdp(), under.browser)
     // Chromium begins with the focus in its address bar.
     await act('click_mouse', page.at(5, 5))
     await page.seen(['click'], 1)
   })
 
   async function call(operation: string, body?: object) {
-    return kind.agent.call('POST', `/control/computer/${operation}`, body)
+    return under.agent.call('POST', `/control/computer/${operation}`, body)
   }
 
   async function act(operation: string, body?: object): Promise<void> {
@@ -47,7 +47,7 @@ onBothKinds((kind) => {
   }
 
   async function capture(body: object = {}) {
-    const { status, bytes } = await kind.agent.callForBytes('POST', '/control/computer/screenshot', body)
+    const { status, bytes } = await under.agent.callForBytes('POST', '/control/computer/screenshot', body)
     assert.equal(status, 200, bytes.toString())
     return decodePng(bytes)
   }
@@ -202,7 +202,7 @@ onBothKinds((kind) => {
       [100, 450],
       [300, 450],
     ].map(([x, y]) => Object.values(page.at(x!, y!)))
-    const drag = kind.agent.callForBytes(
+    const drag = under.agent.callForBytes(
       'POST',
       '/control/computer/drag_mouse',
       { path, duration_ms: 10_000, hold_keys: ['shift'] },

@@ -20,8 +20,8 @@ interface Refused {
   readonly executors?: readonly PlaywrightExecutor[]
 }
 
-onBothKinds((kind) => {
-  const send = (body: object) => kind.agent.call('POST', '/control/playwright/execute', body)
+onBothKinds((under) => {
+  const send = (body: object) => under.agent.call('POST', '/control/playwright/execute', body)
 
   async function execute(executor: string | undefined, code: string, seconds = 30): Promise<Executed> {
     const { status, body } = await send({ code, timeout_sec: seconds, ...(executor && { executor }) })
@@ -38,7 +38,7 @@ onBothKinds((kind) => {
   const tabCount = () => resultOf('two', 'return context.pages().length')
 
   async function list(): Promise<readonly PlaywrightExecutor[]> {
-    const { status, body } = await kind.agent.call('GET', '/control/playwright/executors')
+    const { status, body } = await under.agent.call('GET', '/control/playwright/executors')
     assert.equal(status, 200, JSON.stringify(body))
     return (body as { executors: PlaywrightExecutor[] }).executors
   }
@@ -46,7 +46,7 @@ onBothKinds((kind) => {
   const find = async (executor: string) => (await list()).find((each) => each.name === executor)
 
   const remove = (executor: string, query = '') =>
-    kind.agent.call('DELETE', `/control/playwright/executors/${executor}${query}`)
+    under.agent.call('DELETE', `/control/playwright/executors/${executor}${query}`)
 
   async function removeAll(): Promise<void> {
     for (const each of await list()) {
@@ -149,7 +149,7 @@ onBothKinds((kind) => {
   test('a caller that leaves stops its own code only', async () => {
     const leaving = new AbortController()
     const body = { code: 'await page.waitForTimeout(60_000)', executor: 'one' }
-    const left = kind.agent.callForBytes('POST', '/control/playwright/execute', body, {
+    const left = under.agent.callForBytes('POST', '/control/playwright/execute', body, {
       signal: leaving.signal,
     })
     const other = execute('two', 'await page.waitForTimeout(1000); return "stays"')
@@ -213,10 +213,10 @@ onBothKinds((kind) => {
   test('after Chromium has ended, each says that its tab is new', async () => {
     const first = await execute('one', 'globalThis.kept = 1; return 1')
     await resultOf(undefined, 'return 1')
-    const { restarts } = await kind.agent.state()
-    using cdp = await kind.agent.openCdp()
+    const { restarts } = await under.agent.state()
+    using cdp = await under.agent.openCdp()
     cdp.dispatch('Browser.crash')
-    await kind.agent.until((state) => state.browser === 'ready' && state.restarts > restarts)
+    await under.agent.until((state) => state.browser === 'ready' && state.restarts > restarts)
     const next = await execute('one', 'return [globalThis.kept, page.url()]')
     assert.deepEqual(next.result, [1, 'about:blank'], 'its process is the same')
     assert.equal(next.tab!.created, true)

@@ -24,9 +24,9 @@ interface Answer {
   readonly repl_terminated?: boolean
 }
 
-onBothKinds((kind) => {
+onBothKinds((under) => {
   async function run(code: string, more: object = {}): Promise<Answer> {
-    const { status, body } = await kind.agent.call('POST', '/control/repl', { code, ...more })
+    const { status, body } = await under.agent.call('POST', '/control/repl', { code, ...more })
     assert.equal(status, 200, JSON.stringify(body))
     return body as Answer
   }
@@ -176,7 +176,7 @@ onBothKinds((kind) => {
     const body = {
       code: `globalThis.isRunning = true; await new Promise(() => setInterval(() => {}, 1000))`,
     }
-    const left = kind.agent.callForBytes('POST', '/control/repl', body, { signal: leaving.signal })
+    const left = under.agent.callForBytes('POST', '/control/repl', body, { signal: leaving.signal })
     const waiting = run('typeof isRunning')
     await new Promise((resolve) => setTimeout(resolve, 500))
     leaving.abort()
@@ -188,10 +188,10 @@ onBothKinds((kind) => {
 
   test('it outlives Chromium, and says that the pages are new', async () => {
     const { repl_id: id } = await run('globalThis.kept = 1; globalThis.old = page')
-    const { restarts } = await kind.agent.state()
-    using cdp = await kind.agent.openCdp()
+    const { restarts } = await under.agent.state()
+    using cdp = await under.agent.openCdp()
     cdp.dispatch('Browser.crash')
-    await kind.agent.until((state) => state.browser === 'ready' && state.restarts > restarts)
+    await under.agent.until((state) => state.browser === 'ready' && state.restarts > restarts)
     const next = await run('[kept, page !== old, await page.evaluate(() => 1 + 1)]')
     assert.equal(next.repl_id, id)
     assert.deepEqual(
@@ -203,8 +203,8 @@ onBothKinds((kind) => {
   test('it ends with the agent', async () => {
     await eventually('it runs', async () => (await run('1')).success)
     const pid = Number(await valueOf('process.pid'))
-    await kind.end()
-    if (kind.browser.headless) await eventually('its process is gone', () => !isAlive(pid))
+    await under.end()
+    if (under.browser.headless) await eventually('its process is gone', () => !isAlive(pid))
   })
 })
 

@@ -43,21 +43,21 @@ after(() => {
 /** Tools need a secure context, which a page on loopback is. */
 const url = `http://localhost:${(site.address() as AddressInfo).port}/`
 
-onBothKinds((kind) => {
+onBothKinds((under) => {
   async function execute(code: string): Promise<unknown> {
-    const { body } = await kind.agent.call('POST', '/control/playwright/execute', { code })
+    const { body } = await under.agent.call('POST', '/control/playwright/execute', { code })
     const { success, result, error } = body as { success: boolean; result?: unknown; error?: string }
     assert.ok(success, error)
     return result
   }
 
   async function list(): Promise<readonly Tool[]> {
-    const { status, body } = await kind.agent.call('GET', '/control/webmcp/tools')
+    const { status, body } = await under.agent.call('GET', '/control/webmcp/tools')
     assert.equal(status, 200, JSON.stringify(body))
     return (body as { tools: Tool[] }).tools
   }
 
-  const invoke = (body: object) => kind.agent.call('POST', '/control/webmcp/invoke', body)
+  const invoke = (body: object) => under.agent.call('POST', '/control/webmcp/invoke', body)
 
   async function use(toolName: string, input: object = {}, more: object = {}): Promise<Invocation> {
     const found = (await list()).find(({ tool, source }) => tool.name === toolName && source.frame === null)
@@ -117,7 +117,7 @@ onBothKinds((kind) => {
   test('a caller that leaves cancels the tool', async () => {
     const { tool_ref } = (await list()).find(({ tool }) => tool.name === 'hangs')!
     const leaving = new AbortController()
-    const left = kind.agent.callForBytes(
+    const left = under.agent.callForBytes(
       'POST',
       '/control/webmcp/invoke',
       { tool_ref, input: {} },

@@ -10,8 +10,8 @@ import { INITIAL_STATE, isLiveRow, isUsableRow } from './state.ts'
 import type { BrowserRecord, NewBrowser, ProxyChange, Viewport } from './types.ts'
 
 const ID = /^[a-z][a-z0-9]{23}$/
-/** A server that was silent for longer may be gone. They say every few seconds that they are there. */
-const HEARD_WITHIN_SECONDS = 25
+/** A server that was silent for longer may be gone, so nothing is given to it. They say every 10 seconds that they are there. */
+export const HEARD_WITHIN_SECONDS = 25
 const MAX_SERVERS_WITH_ROOM = 50
 
 export interface Occupancy {

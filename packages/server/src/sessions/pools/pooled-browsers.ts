@@ -3,6 +3,7 @@ import { sql } from 'kysely'
 import type { EndReason } from '@berth/contracts/browsers'
 import { browserColumns } from '../browsers/columns.ts'
 import { isLiveRow, isUsableRow, transitionAll } from '../browsers/state.ts'
+import { HEARD_WITHIN_SECONDS } from '../browsers/store.ts'
 import type { BrowserRecord } from '../browsers/types.ts'
 import { announceChange } from '../../platform/database/changes.ts'
 import type { Db } from '../../platform/database/schema.ts'
@@ -14,7 +15,6 @@ import type { PoolRecord } from './types.ts'
  * Browsers of a server that has been silent this long are not leased, because they may be gone. They count as lost
  * only later. Servers report every 10 seconds.
  */
-const HEARD_WITHIN_SECONDS = 25
 
 /** How many keys a browser remembers. */
 const MAX_LEASE_KEYS = 50
