@@ -1,10 +1,11 @@
 // Pods do what every driver's instances must. See tests/instances/conformance.ts.
 import { readFileSync } from 'node:fs'
 import { driverConformance } from '../instances/conformance.ts'
-import { cluster, kubectl, leftOf, openDriver } from './fixture.ts'
+import { cluster, kubectl } from './cluster.ts'
+import { leftOf, openDriver } from './fixture.ts'
 
 /** Of the cluster's API. */
-const server = new URL(/server: "?(https?:[^\s"]+)/.exec(readFileSync(cluster.kubeconfig, 'utf8'))![1]!)
+const server = new URL(/server"?: ?"?(https?:[^\s"]+)/.exec(readFileSync(cluster.kubeconfig, 'utf8'))![1]!)
 const nodes = JSON.parse(await kubectl('get', 'nodes', '--output', 'json')) as {
   items: { status: { addresses: { type: string; address: string }[] } }[]
 }
