@@ -20,8 +20,17 @@ const kubernetesPackages = [
   kubectl,
   { command: 'ip', package: 'iproute2' },
   { command: 'sysctl', package: 'procps' },
-  ...['patch', 'gcc', 'containerd', 'runc', 'iptables', 'openssl', 'buildah', 'mmdebstrap'],
-  ...['ceph-mon', 'ceph-osd', 'radosgw'],
+  'patch',
+  'gcc',
+  'containerd',
+  'runc',
+  'iptables',
+  'openssl',
+  'buildah',
+  'mmdebstrap',
+  'ceph-mon',
+  'ceph-osd',
+  'radosgw',
 ]
 
 const tasks = {

@@ -98,7 +98,7 @@ export class Cluster {
       `/api/v1/namespaces/${this.namespace}/pods`,
       query,
       (phase: string, object: V1Pod & { code?: number; message?: string }) => {
-        if (phase === 'ADDED' || phase === 'MODIFIED' || phase === 'DELETED') onPod(phase, object)
+        if (phase === 'ADDED' || phase === 'MODIFIED' || phase === 'DELETED') onPod(phase, withDates(object))
         // Too old a version, for example: the list is read again.
         else if (phase === 'ERROR') failure = new Error(`The watch failed: ${object.message ?? phase}`)
       },
@@ -120,6 +120,15 @@ export class Cluster {
       controller.abort()
     }
   }
+}
+
+/** A list has times as dates, a watch as text. */
+export function withDates(pod: V1Pod): V1Pod {
+  for (const name of ['creationTimestamp', 'deletionTimestamp'] as const) {
+    const time: Date | string | undefined = pod.metadata?.[name]
+    if (pod.metadata && time !== undefined) pod.metadata[name] = new Date(time)
+  }
+  return pod
 }
 
 async function called<T>(what: string, call: Promise<T>): Promise<T> {
