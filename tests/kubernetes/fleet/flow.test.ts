@@ -120,7 +120,7 @@ test('a profile that one server saved is used by the other', { timeout: TEST_MS 
     headless: true,
     profile: { name: 'visitor', save_changes: true },
   })
-  assert.equal(await visits(first.cdp_ws_url), 1)
+  const known = await nameAt(first.cdp_ws_url)
   await one!.browsers.deleteByID(first.session_id)
   await eventually('the profile is saved', async () => {
     const { profile_save } = (await readSession(fleet, first.session_id)) as {
@@ -129,7 +129,7 @@ test('a profile that one server saved is used by the other', { timeout: TEST_MS 
     return profile_save?.state === 'saved'
   })
   const second = await other!.browsers.create({ headless: true, profile: { name: 'visitor' } })
-  assert.equal(await visits(second.cdp_ws_url), 2)
+  assert.equal(await nameAt(second.cdp_ws_url), known)
   await other!.browsers.deleteByID(second.session_id)
 })
 
@@ -165,6 +165,8 @@ test('an app is deployed through one server, and runs', { timeout: TEST_MS }, as
     })
     assert.equal(done.output, '42', done.status_reason ?? '')
   }
+  // Its instances would wait for more.
+  await client.deployments.delete(id)
 })
 
 test('a connection logs in at a site that only the servers reach', { timeout: TEST_MS }, async () => {
@@ -209,25 +211,26 @@ async function watch(url: string): Promise<void> {
   await viewer.close()
 }
 
-/** How often this browser has been there, as the site says. */
-async function visits(cdpUrl: string): Promise<number> {
+/** How the site calls this browser. */
+async function nameAt(cdpUrl: string): Promise<string> {
   const browser = await chromium.connectOverCDP(cdpUrl)
   const page: Page = browser.contexts()[0]!.pages()[0]!
   await page.goto(site.url)
-  const count = Number(await page.locator('#visits').innerText())
+  const name = await page.locator('#name').innerText()
   await browser.close()
-  return count
+  return name
 }
 
-/** Counts the visits of a browser in a cookie. It listens where Pods of servers reach it. */
+/** Names each browser once, in a cookie. It listens where Pods of servers reach it. */
 async function startVisitedSite(of: Owner): Promise<{ readonly url: string }> {
+  let count = 0
   const server = createServer((request, response) => {
-    const before = Number(/visits=(\d+)/.exec(request.headers.cookie ?? '')?.[1] ?? 0)
+    const name = /name=(\w+)/.exec(request.headers.cookie ?? '')?.[1] ?? `visitor${++count}`
     response.writeHead(200, {
       'content-type': 'text/html',
-      'set-cookie': `visits=${before + 1}; Max-Age=86400; Path=/`,
+      'set-cookie': `name=${name}; Max-Age=86400; Path=/`,
     })
-    response.end(`<!doctype html><title>Visited</title><body><p id="visits">${before + 1}</p>`)
+    response.end(`<!doctype html><title>Visited</title><body><p id="name">${name}</p>`)
   })
   server.listen(0, machine)
   await once(server, 'listening')
