@@ -2,13 +2,15 @@
 // place. Its wire to the machine can be cut.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { addressOfNode, BRIDGE, MACHINE, PODS, podsOfNode, SERVICES, wireOfNode } from './addresses.ts'
 import type { Authority } from './authority.ts'
 import { run, untilSo, type Command, type Programs } from './commands.ts'
 import { makeGroup } from './groups.ts'
 import { PAUSE, type ImageArchive } from './images.ts'
+
+const SECCOMP = join(import.meta.dirname, '../../deploy/seccomp/berth-instance.json')
 
 export interface NodeOptions {
   /** From 1 on. */
@@ -38,7 +40,9 @@ export interface NodeDescription {
 export async function startNode(options: NodeOptions): Promise<NodeDescription> {
   const { number, disk, images, programs } = options
   const name = `node${number}`
-  for (const each of ['containerd', 'kubelet']) mkdirSync(join(disk, each), { recursive: true })
+  for (const each of ['containerd', 'kubelet/seccomp']) mkdirSync(join(disk, each), { recursive: true })
+  // As an operator may put it there. The chart writes the same.
+  cpSync(SECCOMP, join(disk, 'kubelet/seccomp/berth-instance.json'))
   const pid = await makeNamespaces(disk)
   const inside = (command: Command): Command => ['nsenter', `--target=${pid}`, '--mount', '--net', ...command]
   connect(options, pid, inside)
