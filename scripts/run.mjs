@@ -8,6 +8,31 @@ import { setUp, SetUpError, updateBrowser } from './lib/setup.mjs'
 
 const root = join(import.meta.dirname, '..')
 
+const kubectl = { command: 'kubectl', package: 'kubernetes-client' }
+/** What builds Kubernetes, what runs a cluster on this machine, and what its tests use. */
+const kubernetesPackages = [
+  { file: '/usr/lib/go-1.19/bin/go', package: 'golang-1.19-go' },
+  { command: 'dpkg-source', package: 'dpkg-dev' },
+  { command: 'xz', package: 'xz-utils' },
+  { file: '/usr/include/stdio.h', package: 'libc6-dev' },
+  { command: 'etcd', package: 'etcd-server' },
+  { file: '/usr/lib/cni/bridge', package: 'containernetworking-plugins' },
+  kubectl,
+  { command: 'ip', package: 'iproute2' },
+  { command: 'sysctl', package: 'procps' },
+  'patch',
+  'gcc',
+  'containerd',
+  'runc',
+  'iptables',
+  'openssl',
+  'buildah',
+  'mmdebstrap',
+  'ceph-mon',
+  'ceph-osd',
+  'radosgw',
+]
+
 const tasks = {
   setup: {},
   start: { file: 'packages/server/dist/main.mjs', isProduction: true },
@@ -20,7 +45,11 @@ const tasks = {
     packagesFor: { full: ['wrk', 'xdotool', 'ceph-mon', 'ceph-osd', 'radosgw'] },
     toolsFor: { full: ['helm'] },
   },
-  kubernetes: { file: 'scripts/kubernetes/main.ts' },
+  kubernetes: {
+    file: 'scripts/kubernetes/main.ts',
+    packages: process.env.KUBECONFIG ? [kubectl] : kubernetesPackages,
+    tools: process.env.KUBECONFIG ? [] : ['helm'],
+  },
   'test-image': { file: 'tests/image/main.ts', packages: ['buildah', 'mmdebstrap', 'runc'] },
   suites: { file: 'scripts/suites/main.ts' },
   format: { file: 'scripts/format.ts' },
@@ -39,7 +68,7 @@ async function main([name, ...args]) {
   const node = setUp({
     root,
     packages: task.packages ?? task.packagesFor?.[args[0]] ?? [],
-    tools: task.toolsFor?.[args[0]] ?? [],
+    tools: task.tools ?? task.toolsFor?.[args[0]] ?? [],
     isProduction: task.isProduction ?? false,
   })
   task.run?.({ root })

@@ -43,7 +43,7 @@ function setUpAlone({ root, packages, tools, isProduction }) {
   installSystemPackages([
     { command: 'setpriv', package: 'util-linux' },
     ...(isRoot ? [{ command: 'useradd', package: 'passwd' }] : []),
-    ...packages.map((name) => ({ command: name, package: name })),
+    ...packages.map((each) => (typeof each === 'string' ? { command: each, package: each } : each)),
     ...sessionPackages,
   ])
   if (isRoot) makeAccount()

@@ -14,17 +14,14 @@ export interface ClientOptions {
   readonly maxRetries?: number
 }
 
-function settings(server: TestServer, { apiKey = server.key, headers = {}, ...rest }: ClientOptions = {}) {
+type Reached = Pick<TestServer, 'url' | 'key'>
+
+function settings(server: Reached, { apiKey = server.key, headers = {}, ...rest }: ClientOptions = {}) {
   return { baseURL: server.url, apiKey, defaultHeaders: headers, ...rest }
 }
 
-export const client24 = (server: TestServer, options?: ClientOptions) =>
-  new Kernel24(settings(server, options))
-export const client32 = (server: TestServer, options?: ClientOptions) =>
-  new Kernel32(settings(server, options))
-export const client55 = (server: TestServer, options?: ClientOptions) =>
-  new Kernel55(settings(server, options))
-export const client70 = (server: TestServer, options?: ClientOptions) =>
-  new Kernel70(settings(server, options))
-export const client84 = (server: TestServer, options?: ClientOptions) =>
-  new Kernel84(settings(server, options))
+export const client24 = (server: Reached, options?: ClientOptions) => new Kernel24(settings(server, options))
+export const client32 = (server: Reached, options?: ClientOptions) => new Kernel32(settings(server, options))
+export const client55 = (server: Reached, options?: ClientOptions) => new Kernel55(settings(server, options))
+export const client70 = (server: Reached, options?: ClientOptions) => new Kernel70(settings(server, options))
+export const client84 = (server: Reached, options?: ClientOptions) => new Kernel84(settings(server, options))

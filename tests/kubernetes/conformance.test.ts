@@ -2,10 +2,11 @@
 import { readFileSync } from 'node:fs'
 import { killAgent } from '../instances/agent-shell.ts'
 import { driverConformance } from '../instances/conformance.ts'
-import { cluster, kubectl, leftOf, openDriver } from './fixture.ts'
+import { cluster, kubectl } from './cluster.ts'
+import { leftOf, openDriver } from './fixture.ts'
 
 /** Of the cluster's API. */
-const server = new URL(/server: "?(https?:[^\s"]+)/.exec(readFileSync(cluster.kubeconfig, 'utf8'))![1]!)
+const server = new URL(/server"?: ?"?(https?:[^\s"]+)/.exec(readFileSync(cluster.kubeconfig, 'utf8'))![1]!)
 const nodes = JSON.parse(await kubectl('get', 'nodes', '--output', 'json')) as {
   items: { status: { addresses: { type: string; address: string }[] } }[]
 }

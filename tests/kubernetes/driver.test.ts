@@ -11,7 +11,8 @@ import { podName } from '@berth/server/instances/kubernetes/pod-manifest'
 import { cleanUpAfter } from '../fixtures/cleanup.ts'
 import { eventually } from '../fixtures/host.ts'
 import { shell } from '../instances/agent-shell.ts'
-import { kubectl, leftOf, log, newCluster, openDriver, place } from './fixture.ts'
+import { kubectl, place } from './cluster.ts'
+import { leftOf, log, newCluster, openDriver } from './fixture.ts'
 
 const MiB = 1024 * 1024
 const usual = { memoryBytes: 768 * MiB, processes: 400, cpus: 1, homeBytes: 64 * MiB }

@@ -1,59 +1,20 @@
-// A real cluster, named by KUBECONFIG, and an image, named by BERTH_TEST_IMAGE, which its nodes have or can pull.
+// Drivers in this process, with the rights of a server.
 import { createHash } from 'node:crypto'
-import { execFile } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
 import { pino } from 'pino'
 import { EgressPolicy } from '@berth/server/instances/egress/policy'
 import { EgressProxy } from '@berth/server/instances/egress/proxy'
 import { Cluster } from '@berth/server/instances/kubernetes/cluster'
 import { KubernetesDriver } from '@berth/server/instances/kubernetes/kubernetes-driver'
-import type { PodPlace } from '@berth/server/instances/kubernetes/pod-manifest'
 import { cleanUpAfter, type Owner } from '../fixtures/cleanup.ts'
+import { cluster, kubectl, place } from './cluster.ts'
 
-const {
-  KUBECONFIG: kubeconfig = '',
-  BERTH_TEST_IMAGE: image = '',
-  BERTH_TEST_NAMESPACE: namespace = 'default',
-} = process.env
-export const cluster = { kubeconfig, image, namespace }
 export const log = pino({ level: process.env['BERTH_TEST_LOG'] ?? 'silent' })
-
-if (!kubeconfig || !image)
-  throw new Error('Set KUBECONFIG and BERTH_TEST_IMAGE: these tests need a cluster and an image')
-
-export const place: PodPlace = {
-  image,
-  pullPolicy: process.env['BERTH_TEST_PULL_POLICY'] ?? 'IfNotPresent',
-  pullSecrets: [],
-  serviceAccount: '',
-  runtimeClass: '',
-  nodeSelector: {},
-  tolerations: [],
-  priorityClass: '',
-  seccomp: process.env['BERTH_KUBERNETES_SECCOMP'] ?? 'localhost/berth-instance.json',
-  appArmor: 'unconfined',
-  cpuPercent: 5,
-  memoryPercent: 50,
-}
 
 /** One installation for each test file. */
 export const secret = createHash('sha256').update(`${process.pid} ${Date.now()}`).digest()
-
-const execute = promisify(execFile)
-
-export async function kubectl(...args: string[]): Promise<string> {
-  const { stdout } = await execute(
-    'kubectl',
-    ['--kubeconfig', kubeconfig, '--namespace', namespace, ...args],
-    {
-      maxBuffer: 64 * 1024 * 1024,
-    },
-  )
-  return stdout
-}
 
 const ACCOUNT = 'berth-test-server'
 
@@ -74,7 +35,7 @@ const rights = [
     kind: 'RoleBinding',
     metadata: { name: ACCOUNT },
     roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: ACCOUNT },
-    subjects: [{ kind: 'ServiceAccount', name: ACCOUNT, namespace }],
+    subjects: [{ kind: 'ServiceAccount', name: ACCOUNT, namespace: cluster.namespace }],
   },
 ]
 
@@ -98,13 +59,13 @@ async function serverKubeconfig(): Promise<string> {
     kind: 'Config',
     clusters: [{ name: 'c', cluster: view.clusters[0].cluster }],
     users: [{ name: 'u', user: { token: (await kubectl('create', 'token', ACCOUNT)).trim() } }],
-    contexts: [{ name: 'x', context: { cluster: 'c', user: 'u', namespace } }],
+    contexts: [{ name: 'x', context: { cluster: 'c', user: 'u', namespace: cluster.namespace } }],
     'current-context': 'x',
   })
 }
 
 export const kubeconfigText = await serverKubeconfig()
-export const newCluster = () => Cluster.open({ kubeconfig: kubeconfigText, namespace })
+export const newCluster = () => Cluster.open({ kubeconfig: kubeconfigText, namespace: cluster.namespace })
 
 export async function openDriver(
   owner: Owner,

@@ -9,7 +9,8 @@ import { eventually } from '../fixtures/host.ts'
 import { startServer, tempDir, type TestServer } from '../fixtures/server.ts'
 import { newDatabase } from '../fixtures/shared-postgres.ts'
 import { createSession, readSession, send } from '../fixtures/sessions.ts'
-import { cluster, kubeconfigText, kubectl, place } from './fixture.ts'
+import { cluster, kubectl, place } from './cluster.ts'
+import { kubeconfigText } from './fixture.ts'
 
 const masterKey = Buffer.alloc(32, 7).toString('base64')
 const firstKey = 'sk_kubernetes00_abcdefghijklmnopqrstuvwxyz012345'

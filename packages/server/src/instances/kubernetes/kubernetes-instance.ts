@@ -90,6 +90,8 @@ export class KubernetesInstance implements Instance {
     if (this.#dialer || this.isOver) return
     const { id, key } = this.#options
     this.#dialer = new PodDialer({ id, key, address })
+    // One that was taken over may be gone already, and then never says a word.
+    this.#heardAt = performance.now()
     void this.#holdPod(this.#dialer, term)
   }
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { V1Pod } from '@kubernetes/client-node'
-import { addressOf, endOf, isLitter, whyStuck, whyUnschedulable } from './pod-state.ts'
+import { asSeen, addressOf, endOf, isLitter, whyStuck, whyUnschedulable } from './pod-state.ts'
 
 const now = Date.parse('2026-11-19T12:00:00Z')
 const pod = (status: object, metadata: object = {}): V1Pod => ({
@@ -62,4 +62,12 @@ test('what ended or never started is litter after a while, and nothing else', ()
   assert.equal(isLitter(pod({ phase: 'Pending' }), now), false)
   assert.equal(isLitter(pod({ phase: 'Running' }, old), now), false)
   assert.equal(isLitter(pod({ phase: 'Failed' }, { ...old, deletionTimestamp: new Date(now) }), now), false)
+})
+
+test('a Pod from a watch, whose times are text, is judged like one from a list', () => {
+  const listed = pod({ phase: 'Pending' }, { creationTimestamp: new Date(now - 3_600_000) })
+  // SAFETY: as the cluster sends it; the client converts only lists.
+  const watched = asSeen(JSON.parse(JSON.stringify(listed)) as V1Pod)
+  assert.deepEqual(watched, asSeen(listed))
+  assert.equal(isLitter(watched, now), true)
 })

@@ -1,0 +1,36 @@
+// Runs the files of tests on a cluster.
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { bundlePrograms } from '../../tests/fixtures/programs.ts'
+import { SHARED_POSTGRES, startSharedPostgres } from '../../tests/fixtures/shared-postgres.ts'
+import type { Command } from './commands.ts'
+
+/** Beside the files of a cluster that stays: the variables of its tests. */
+export const ENVIRONMENT = 'environment.json'
+
+/** What all files use. It ends with this process, so it is made outside of the namespaces of the cluster. */
+export async function prepareTests(): Promise<void> {
+  await bundlePrograms()
+  process.env[SHARED_POSTGRES] = await startSharedPostgres()
+}
+
+export interface TestRun {
+  readonly root: string
+  readonly files: readonly string[]
+  readonly env: Readonly<Record<string, string>>
+  /** A command that executes the rest of its arguments. */
+  readonly prefix?: Command
+}
+
+/** One file after another: they share the cluster, and some of them fill it or break it. Returns the exit code. */
+export async function runTests({ root, files, env, prefix = ['env'] }: TestRun): Promise<number> {
+  const [program, ...before] = prefix
+  const tests = [process.execPath, '--test', '--test-concurrency=1', ...files]
+  const child = spawn(program, [...before, ...tests], {
+    cwd: root,
+    stdio: 'inherit',
+    env: { ...process.env, ...env },
+  })
+  const [code] = (await once(child, 'exit')) as [number | null]
+  return code ?? 1
+}
