@@ -50,8 +50,7 @@ export class Executors {
 
   /** The default one first, then by name: the order of first use is chance when calls come at once. */
   #inOrder(): Executor[] {
-    const rank = ({ name }: Executor) => (name === DEFAULT_EXECUTOR ? '' : name)
-    return [...this.#executors.values()].toSorted((a, b) => (rank(a) < rank(b) ? -1 : 1))
+    return [...this.#executors.values()].toSorted((one, other) => (rank(one) < rank(other) ? -1 : 1))
   }
 
   async delete(name: string, { closesTab }: { closesTab: boolean }): Promise<void> {
@@ -116,3 +115,5 @@ export class Executors {
     for (const executor of this.#executors.values()) executor.tellOthers()
   }
 }
+
+const rank = ({ name }: Executor) => (name === DEFAULT_EXECUTOR ? '' : name)
