@@ -58,6 +58,18 @@ async function isOver(id: string, status: string): Promise<void> {
   })
 }
 
+/** As the page gets it. */
+async function firstEventOf(id: string): Promise<string> {
+  const answer = await server.fetch(`/auth/connections/${id}/events`)
+  const decoder = new TextDecoder()
+  let text = ''
+  for await (const piece of answer.body!) {
+    text += decoder.decode(piece, { stream: true })
+    if (/^data: .*\n\n/m.test(text)) break
+  }
+  return text
+}
+
 const heading = (page: Page, name: string) => page.getByRole('heading', { name, exact: true })
 
 for (const [size, viewport] of Object.entries(sizes)) {
@@ -128,6 +140,36 @@ for (const [size, viewport] of Object.entries(sizes)) {
       await page.keyboard.press('Enter')
       await heading(page, 'You are signed in').waitFor()
       await picture(page, `${size}-done`)
+      await isOver(id, 'SUCCESS')
+    })
+
+    test('what was typed before the first event came stays', async () => {
+      const { id, url } = await begun('plain')
+      await eventually('the flow asks', async () => /"fields":/.test(await firstEventOf(id)))
+      const event = await firstEventOf(id)
+      const typed = Promise.withResolvers<void>()
+      const heard = Promise.withResolvers<void>()
+      let asked = 0
+      await page.route('**/events', async (route) => {
+        asked++
+        if (asked > 1) {
+          // It asks again when the first answer has ended, and so has been read.
+          heard.resolve()
+          return route.continue()
+        }
+        await typed.promise
+        return route.fulfill({ contentType: 'text/event-stream', body: event })
+      })
+      await page.goto(url)
+      await page.getByLabel('E-mail address').fill('me@plain.example')
+      const password = page.getByLabel('Password', { exact: true })
+      await password.fill('right')
+      typed.resolve()
+      await heard.promise
+      assert.equal(await password.inputValue(), 'right')
+      await page.keyboard.press('Enter')
+      await heading(page, 'You are signed in').waitFor()
+      await page.unroute('**/events')
       await isOver(id, 'SUCCESS')
     })
 

@@ -89,7 +89,10 @@ function say(text: string): void {
 function show(state: FlowState): void {
   const isOver = state.flow_status !== 'IN_PROGRESS'
   screen.show(isOver ? null : state.live_view_url)
-  const now = JSON.stringify(told.map((name) => state[name] ?? null))
+  const now = JSON.stringify(
+    told.map((name) => state[name] ?? null),
+    sorted,
+  )
   // An unchanged state is not drawn again, because somebody may be typing.
   if (now === shown) return
   shown = now
@@ -101,6 +104,12 @@ function show(state: FlowState): void {
   if (state.fields?.length) form.focus()
   else if (state.choices?.length) choices.focus()
   if (isOver) leave(state)
+}
+
+/** For JSON: an event has the same properties as the connection, in another order. */
+function sorted(_key: string, value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
+  return Object.fromEntries(Object.entries(value).toSorted(([one], [other]) => (one < other ? -1 : 1)))
 }
 
 function tell(notice: Notice | undefined): void {
