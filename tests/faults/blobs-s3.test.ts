@@ -115,6 +115,8 @@ test('parts are sent again after cut connections, from memory', async (t) => {
   assert.deepEqual(await put, { sizeBytes: content.length, sha256: sha256(content) })
   assert.ok(cuts >= 2, `${cuts} cuts`)
   assert.ok((await buffer(await store.read(id))).equals(content))
+  // If the answer to the beginning was cut, that upload was begun twice; the sweep removes the first one.
+  await store.removeUnfinished(new Date(Date.now() + 60_000))
   assert.deepEqual(await uploads(), [])
 })
 

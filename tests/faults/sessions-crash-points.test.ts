@@ -55,7 +55,9 @@ test('a kill at any point of a create leaves a session or none, and a retry crea
     if (warm > 0) await hasWarm(server)
     await agrees(server)
     assert.deepEqual(await listSessions(server), [], `before ${at}`)
-    await assert.rejects(create(server, at))
+    const answer = await create(server, at).catch(() => undefined)
+    // Some points kill the keeper, and its server may still say that it failed.
+    assert.ok(answer === undefined || answer.status >= 500, `${at}: ${JSON.stringify(answer)}`)
     await killed(server, at)
   }
 
