@@ -4,6 +4,16 @@ import { hostileStrings } from '../hostile/hostile-strings.ts'
 import type { Random } from '../fixtures/random.ts'
 import type { World } from './world.ts'
 
+/** Mostly valid ones: an operation needs a credential that has one. */
+const TOTP_SECRETS = [
+  'JBSW Y3DP EHPK 3PXP',
+  'JBSWY3DPEHPK3PXP',
+  'GEZDGNBVGY3TQOJQ',
+  '',
+  'otpauth://totp/a',
+  'short',
+]
+
 const WORDS = [
   'agent',
   'berth',
@@ -104,7 +114,7 @@ export class Values {
     if (name === 'payload' || name === 'output') return random.pick(['{"a":[1]}', 'null', '"text"', '{'])
     if (name === 'domain')
       return random.pick(['a.example', 'https://B.example/login', 'c.example:8443', 'no host'])
-    if (name === 'totp_secret') return random.pick(['', 'JBSW Y3DP EHPK 3PXP', 'otpauth://totp/a', 'short'])
+    if (name === 'totp_secret') return random.pick(TOTP_SECRETS)
     if (name === 'token' && schema.pattern !== undefined) return random.pick(['ops_fuzz', 'eyJ-fuzz'])
     if (name === 'server_url') return random.pick(['https://secrets.invalid', 'http://10.0.0.1', 'nowhere'])
     if (name === 'since') return random.pick(['5m', '1h', new Date().toISOString(), 'soon'])
