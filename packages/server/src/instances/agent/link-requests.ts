@@ -18,6 +18,8 @@ import { AgentError, AgentLate } from './errors.ts'
 const MAX_HEAD_BYTES = 128 * 1024
 /** How much of a body is buffered while the agent reads slowly. */
 const MAX_HELD_BYTES = 1024 * 1024
+/** A connection without a request closes then: in an idle session, only the renewal of the lease needs one. */
+const FREE_MS = 30_000
 
 export interface LinkRequest {
   readonly method: string
@@ -40,7 +42,7 @@ export class LinkAgent extends Agent {
   readonly #closing = new AbortController()
 
   constructor(instance: Pick<Instance, 'connect'>, maxSockets: number) {
-    super({ keepAlive: true, maxSockets, maxFreeSockets: 2 })
+    super({ keepAlive: true, maxSockets, maxFreeSockets: 2, timeout: FREE_MS })
     this.#instance = instance
   }
 
