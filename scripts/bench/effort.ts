@@ -35,6 +35,7 @@ export interface Effort {
   /** Idle connections whose memory is read, and in how many servers. */
   readonly connections: number
   readonly connectionRounds: number
+  readonly podSessions: number
   /** Pairs of blocks of clicks and typing, and how many a block has. */
   readonly inputPairs: number
   readonly inputsPerBlock: number
@@ -106,6 +107,7 @@ export const fullEffort: Effort = {
   pumpSeconds: 5,
   connections: 200,
   connectionRounds: 5,
+  podSessions: 400,
   inputPairs: 20,
   inputsPerBlock: 5,
   screenshotPairs: 20,
@@ -150,6 +152,7 @@ export const quickEffort: Effort = {
   createPairs: 7,
   roundTripPairs: 12,
   connectionRounds: 3,
+  podSessions: 200,
   inputPairs: 8,
   screenshotPairs: 7,
   flipPairs: 7,
@@ -198,6 +201,7 @@ export const smokeEffort: Effort = {
   pumpSeconds: 0.2,
   connections: 10,
   connectionRounds: 1,
+  podSessions: 4,
   inputPairs: 1,
   inputsPerBlock: 2,
   screenshotPairs: 1,

@@ -18,6 +18,7 @@ import { atRestRow } from './rows/at-rest.ts'
 import { burstRow } from './rows/burst.ts'
 import { coldCreateRow } from './rows/cold-create.ts'
 import { computerInputRow, computerOverheadRow } from './rows/computer-input.ts'
+import { clusterCreateRow, clusterRoundTripRow } from './rows/cluster.ts'
 import { connectionMemoryRow } from './rows/connection-memory.ts'
 import { deleteSessionRow } from './rows/delete-session.ts'
 import { execRow } from './rows/exec.ts'
@@ -28,6 +29,7 @@ import { liveViewCostRow } from './rows/live-view-cost.ts'
 import { liveViewLatencyRow } from './rows/live-view-latency.ts'
 import { memoryRow } from './rows/memory.ts'
 import { headfulScreenshotRow, headlessScreenshotRow } from './rows/computer-screenshot.ts'
+import { podMemoryRow } from './rows/pod-memory.ts'
 import { poolAcquireRow } from './rows/pool-acquire.ts'
 import { processOutputRow } from './rows/process-output.ts'
 import { profileRestoreRow } from './rows/profile-restore.ts'
@@ -85,6 +87,9 @@ const allRows: readonly Row[] = [
   standbyRow,
   wakeRow,
   connectionMemoryRow,
+  clusterCreateRow,
+  clusterRoundTripRow,
+  podMemoryRow,
 ]
 
 const { values: options } = parseArgs({

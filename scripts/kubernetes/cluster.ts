@@ -1,4 +1,4 @@
-// Makes the cluster inside of namespaces of its own, and runs the tests beside it. When it ends, the kernel ends and
+// Makes the cluster inside of namespaces of its own, and runs the tests or the bench beside it. When it ends, the kernel ends and
 // removes everything that is in these namespaces. Started by main.ts.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -9,7 +9,7 @@ import { startControlPlane } from './control-plane.ts'
 import { startDns } from './dns.ts'
 import { pauseImage, type ImageArchive } from './images.ts'
 import { startNode, type NodeDescription } from './node.ts'
-import { ENVIRONMENT, runTests } from './tests.ts'
+import { ENVIRONMENT, runWork } from './tests.ts'
 
 /** How main.ts says what to do. */
 export interface Plan {
@@ -21,8 +21,8 @@ export interface Plan {
   readonly logs: string
   readonly image: ImageArchive
   readonly nodes: number
-  /** Undefined: the cluster stays until it is ended. */
-  readonly tests: readonly string[] | undefined
+  /** Of Node. Undefined: the cluster stays until it is ended. */
+  readonly args: readonly string[] | undefined
 }
 
 const startedAt = performance.now()
@@ -64,9 +64,7 @@ async function main(plan: Plan): Promise<number> {
   })
   say(`${nodes.length} nodes are ready`)
   const env = testEnvironment(kubeconfig, plan.image.name, nodes)
-  const code = plan.tests
-    ? await runTests({ root: plan.root, files: plan.tests, env })
-    : await stay(plan, env)
+  const code = plan.args ? await runWork({ root: plan.root, args: plan.args, env }) : await stay(plan, env)
   programs.expectEnds()
   return code
 }

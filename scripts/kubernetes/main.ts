@@ -1,4 +1,4 @@
-// npm run test:kubernetes: the tests that need a Kubernetes cluster.
+// npm run test:kubernetes: the tests that need a Kubernetes cluster, and the rows of the bench that do.
 //
 // Without KUBECONFIG it makes a cluster of two nodes on this machine, and takes it down again. Everything of it is in
 // namespaces of its own, so it ends with them, however this program ends. Control groups and files, which do not, are
@@ -12,7 +12,7 @@ import { parseArgs } from 'node:util'
 import type { Plan } from './cluster.ts'
 import { removeGroups } from './groups.ts'
 import { archiveAt, buildBerth } from './images.ts'
-import { ENVIRONMENT, prepareTests, runTests } from './tests.ts'
+import { benchArgs, ENVIRONMENT, prepareTests, runWork, testArgs } from './tests.ts'
 
 const root = join(import.meta.dirname, '../..')
 const NODES = 2
@@ -20,7 +20,12 @@ const EVERYWHERE = 'tests/kubernetes/*.test.ts'
 const ALL = 'tests/kubernetes/**/*.test.ts'
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { help: { type: 'boolean', default: false }, cluster: { type: 'boolean', default: false } },
+  options: {
+    help: { type: 'boolean', default: false },
+    cluster: { type: 'boolean', default: false },
+    bench: { type: 'boolean', default: false },
+    quick: { type: 'boolean', default: false },
+  },
 })
 const cache = resolve(
   process.env['BERTH_KUBERNETES_CACHE'] ??
@@ -34,6 +39,7 @@ if (values.help) {
   console.log(`npm run test:kubernetes [-- [options] [files]]
 
   --cluster    make the cluster and keep it until this command ends; other runs use it meanwhile
+  --bench      instead of tests, measure the rows of npm run bench that need a cluster; --quick: fewer pairs
 
   KUBECONFIG              use this cluster instead of making one; without tests/kubernetes/fleet, whose tests break nodes
   BERTH_TEST_IMAGE        with KUBECONFIG: name of an image that the nodes have or can pull
@@ -56,7 +62,7 @@ async function main(): Promise<number> {
       )
     }
     await prepareTests()
-    return runTests({ root, files: chosen(EVERYWHERE), env: {} })
+    return runWork({ root, args: chosen(EVERYWHERE), env: {} })
   }
   if (process.getuid!() !== 0) {
     throw new Error(
@@ -71,8 +77,10 @@ async function main(): Promise<number> {
   return withClusterThatStays()
 }
 
+/** Arguments of Node. */
 function chosen(pattern: string): readonly string[] {
-  return positionals.length > 0 ? positionals : globSync(pattern, { cwd: root }).toSorted()
+  if (values.bench) return benchArgs(values.quick ? ['--quick'] : [])
+  return testArgs(positionals.length > 0 ? positionals : globSync(pattern, { cwd: root }).toSorted())
 }
 
 /** The lock is there until this process ends. */
@@ -88,11 +96,11 @@ async function withNewCluster(): Promise<number> {
   execFileSync('sh', [join(import.meta.dirname, 'build.sh'), cache], { stdio: 'inherit' })
   const given = process.env['BERTH_TEST_IMAGE']
   const image = given ? archiveAt(resolve(given)) : buildBerth(root, cache)
-  const tests = values.cluster ? undefined : chosen(ALL)
-  if (tests) await prepareTests()
+  const args = values.cluster ? undefined : chosen(ALL)
+  if (args) await prepareTests()
   try {
     const logs = join(cache, 'logs')
-    return await runApart({ root, kubernetes: cache, running, logs, image, nodes: NODES, tests })
+    return await runApart({ root, kubernetes: cache, running, logs, image, nodes: NODES, args })
   } finally {
     await clear()
   }
@@ -149,5 +157,5 @@ async function withClusterThatStays(): Promise<number> {
     throw new Error(`Cannot use the cluster in ${cache}: it has just ended; run this again`)
   await prepareTests()
   const where = ['--target', String(pid), '--mount', '--net', '--pid', '--ipc', `--wd=${root}`]
-  return runTests({ root, files: chosen(ALL), env, prefix: ['nsenter', ...where] })
+  return runWork({ root, args: chosen(ALL), env, prefix: ['nsenter', ...where] })
 }

@@ -1,4 +1,4 @@
-// Runs the files of tests on a cluster.
+// Runs the files of tests, or the bench, on a cluster.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { bundlePrograms } from '../../tests/fixtures/programs.ts'
@@ -14,19 +14,29 @@ export async function prepareTests(): Promise<void> {
   process.env[SHARED_POSTGRES] = await startSharedPostgres()
 }
 
-export interface TestRun {
+export interface Work {
   readonly root: string
-  readonly files: readonly string[]
+  /** Of Node. */
+  readonly args: readonly string[]
   readonly env: Readonly<Record<string, string>>
   /** A command that executes the rest of its arguments. */
   readonly prefix?: Command
 }
 
-/** One file after another: they share the cluster, and some of them fill it or break it. Returns the exit code. */
-export async function runTests({ root, files, env, prefix = ['env'] }: TestRun): Promise<number> {
+/** One file after another: they share the cluster, and some of them fill it or break it. */
+export function testArgs(files: readonly string[]): string[] {
+  return ['--test', '--test-concurrency=1', ...files]
+}
+
+/** The rows that need a cluster. */
+export function benchArgs(options: readonly string[]): string[] {
+  return ['scripts/bench/main.ts', '--rows', '38,39', ...options]
+}
+
+/** Returns the exit code. */
+export async function runWork({ root, args, env, prefix = ['env'] }: Work): Promise<number> {
   const [program, ...before] = prefix
-  const tests = [process.execPath, '--test', '--test-concurrency=1', ...files]
-  const child = spawn(program, [...before, ...tests], {
+  const child = spawn(program, [...before, process.execPath, ...args], {
     cwd: root,
     stdio: 'inherit',
     env: { ...process.env, ...env },

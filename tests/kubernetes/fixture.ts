@@ -9,6 +9,7 @@ import { EgressProxy } from '@berth/server/instances/egress/proxy'
 import { Cluster } from '@berth/server/instances/kubernetes/cluster'
 import { KubernetesDriver } from '@berth/server/instances/kubernetes/kubernetes-driver'
 import { cleanUpAfter, type Owner } from '../fixtures/cleanup.ts'
+import { tempDir } from '../fixtures/server.ts'
 import { cluster, kubectl, place } from './cluster.ts'
 
 export const log = pino({ level: process.env['BERTH_TEST_LOG'] ?? 'silent' })
@@ -65,6 +66,25 @@ async function serverKubeconfig(): Promise<string> {
 }
 
 export const kubeconfigText = await serverKubeconfig()
+
+/** A server that runs outside of the cluster has its sessions there. */
+export function clusterSettings(owner: Owner): Record<string, string> {
+  const kubeconfig = join(tempDir(owner), 'kubeconfig')
+  writeFileSync(kubeconfig, kubeconfigText)
+  return {
+    BERTH_DRIVER: 'kubernetes',
+    BERTH_KUBERNETES_KUBECONFIG: kubeconfig,
+    BERTH_KUBERNETES_NAMESPACE: cluster.namespace,
+    BERTH_KUBERNETES_IMAGE: cluster.image,
+    BERTH_KUBERNETES_PULL_POLICY: place.pullPolicy,
+    BERTH_KUBERNETES_SECCOMP: place.seccomp,
+    BERTH_KUBERNETES_CPU_PERCENT: '5',
+    BERTH_KUBERNETES_MEMORY_PERCENT: '50',
+    BERTH_SESSION_MEMORY_MB: '1024',
+    BERTH_SESSION_DISK_MB: '128',
+  }
+}
+
 export const newCluster = () => Cluster.open({ kubeconfig: kubeconfigText, namespace: cluster.namespace })
 
 export async function openDriver(

@@ -1,7 +1,5 @@
 // Servers with BERTH_DRIVER=kubernetes, as ordinary users, on a real cluster.
 import assert from 'node:assert/strict'
-import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { chromium } from 'playwright-core'
 import { client84 } from '../client/versions.ts'
@@ -9,8 +7,8 @@ import { eventually } from '../fixtures/host.ts'
 import { startServer, tempDir, type TestServer } from '../fixtures/server.ts'
 import { newDatabase } from '../fixtures/shared-postgres.ts'
 import { createSession, readSession, send } from '../fixtures/sessions.ts'
-import { cluster, kubectl, place } from './cluster.ts'
-import { kubeconfigText } from './fixture.ts'
+import { kubectl } from './cluster.ts'
+import { clusterSettings } from './fixture.ts'
 
 const masterKey = Buffer.alloc(32, 7).toString('base64')
 const firstKey = 'sk_kubernetes00_abcdefghijklmnopqrstuvwxyz012345'
@@ -20,8 +18,6 @@ async function startFleet(t: TestContext, env: Record<string, string> = {}) {
   const database = await newDatabase(t)
   return (changes: Record<string, string> = {}) => {
     const dataDir = tempDir(t)
-    const kubeconfig = join(tempDir(t), 'kubeconfig')
-    writeFileSync(kubeconfig, kubeconfigText)
     return startServer(t, {
       hasRealInstances: true,
       dataDir,
@@ -30,16 +26,7 @@ async function startFleet(t: TestContext, env: Record<string, string> = {}) {
         BERTH_MASTER_KEY: masterKey,
         BERTH_API_KEY: firstKey,
         BERTH_LEASE_SECONDS: String(LEASE_SECONDS),
-        BERTH_DRIVER: 'kubernetes',
-        BERTH_KUBERNETES_KUBECONFIG: kubeconfig,
-        BERTH_KUBERNETES_NAMESPACE: cluster.namespace,
-        BERTH_KUBERNETES_IMAGE: cluster.image,
-        BERTH_KUBERNETES_PULL_POLICY: place.pullPolicy,
-        BERTH_KUBERNETES_SECCOMP: place.seccomp,
-        BERTH_KUBERNETES_CPU_PERCENT: '5',
-        BERTH_SESSION_MEMORY_MB: '1024',
-        BERTH_SESSION_DISK_MB: '128',
-        BERTH_KUBERNETES_MEMORY_PERCENT: '50',
+        ...clusterSettings(t),
         BERTH_WARM_HEADLESS: '0',
         BERTH_WARM_HEADFUL: '0',
         BERTH_EMPTY_INSTANCES: '0',

@@ -62,7 +62,7 @@ function line(what: string, reading: string, judged: Metric['judged']): Metric {
   return { row: 8, name: `Browser.getVersion: ${what}`, reading, unit: 'ms', digits: 3, judged }
 }
 
-function roundTripBlock(cdp: Cdp, calls: number): Block {
+export function roundTripBlock(cdp: Cdp, calls: number): Block {
   return async () => {
     const callsMs = await roundTrips(cdp, { count: calls })
     return { callsMs, p50Ms: quantile(callsMs, 0.5) }

@@ -22,6 +22,8 @@ export interface ServerSettings {
   readonly warmHeadful?: number
   /** Instances without a browser to keep ready. */
   readonly empty?: number
+  /** Settings of a server whose sessions are in the Pods of a cluster. */
+  readonly cluster?: Readonly<Record<string, string>>
 }
 
 export type SessionRequest = CreateBrowserRequest & { readonly standby_after_seconds?: number }
@@ -197,11 +199,11 @@ export class SessionServer {
 
   /** Waits until the server has all its ready instances, at most the given number of sessions, and is idle. */
   async settled({ sessions = 0 } = {}): Promise<void> {
-    const { warmHeadless = 0, warmHeadful = 0, empty = 0 } = this.settings
+    const { warmHeadless = 0, warmHeadful = 0, empty = 0, cluster } = this.settings
     const wanted = warmHeadless + warmHeadful + empty + sessions
     const deadline = performance.now() + SETTLE_TIMEOUT_MS
     const isFilled = async () =>
-      this.instanceIds().length === wanted &&
+      (cluster !== undefined || this.instanceIds().length === wanted) &&
       (await this.warmCount('headless')) === warmHeadless &&
       (await this.warmCount('headful')) === warmHeadful
     while (!(await isFilled())) {

@@ -94,13 +94,14 @@ export class SessionServers {
 
   async #start(settings: ServerSettings): Promise<SessionServer> {
     const dataDir = this.#freeDirs.pop() ?? tempDir(this.#cleanup)
-    const { warmHeadless = 0, warmHeadful = 0, empty = 0 } = settings
+    const { warmHeadless = 0, warmHeadful = 0, empty = 0, cluster } = settings
     const env = {
       ...this.#options.env,
       BERTH_WARM_HEADLESS: String(warmHeadless),
       BERTH_WARM_HEADFUL: String(warmHeadful),
       ...(hasEmptyInstances && { [EMPTY_SETTING]: String(empty) }),
       ...(await this.site()).allow,
+      ...cluster,
     }
     const startable = oursWithSessions({ node: this.#ownNode(), dataDir, env })
     const started = await startUntilHealthy(this.#cleanup, startable, this.#options.cores)
