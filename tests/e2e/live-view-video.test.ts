@@ -218,10 +218,11 @@ test('rare changes are not movement, however large', async () => {
   })
   await isStill(viewer)
   for (let step = 0; step < 30; step++) {
-    const [shown, changedAt] = [viewer.updates, performance.now()]
+    const shown = viewer.updates
     await page.evaluate(`document.documentElement.style.background = 'hsl(${step * 50} 80% 40%)'`)
     await eventually('it is shown', () => viewer.updates > shown)
-    await pause(Math.max(0, changedAt + 125 - performance.now()))
+    // From when it was shown: on a busy machine, changes would come in bunches. If each counted twice, it would be movement.
+    await pause(150)
   }
   assert.equal(pictures(viewer), 0)
   await viewer.close()
