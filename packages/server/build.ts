@@ -43,6 +43,7 @@ if (import.meta.main) {
     main: path('src/main.ts'),
     server: path('src/server.ts'),
     admin: path('src/admin.ts'),
+    'pod-freezer': path('src/pod-freezer.ts'),
     'pod-link': path('src/pod-link.ts'),
     'pod-instance': path('src/pod-instance.ts'),
   })

@@ -33,6 +33,7 @@ const most = {
   'instances.tolerations[0].effect': 'NoSchedule',
   'networkPolicy.clients[0].podSelector.matchLabels.app': 'agents',
   'podDisruptionBudget.maxUnavailable': '50%',
+  'freezer.enabled': 'true',
   'serviceMonitor.enabled': 'true',
   'serviceMonitor.keySecret.name': 'metrics-key',
 }
@@ -157,6 +158,27 @@ test('nothing leaves an instance, and only servers reach it', () => {
   const servers = only(objectsOf(least), 'Deployment')['spec'].selector
   assert.deepEqual(spec.ingress, [
     { from: [{ podSelector: servers }], ports: [{ protocol: 'TCP', port: 7443 }] },
+  ])
+})
+
+const isFreezer = ({ kind, metadata }: KubernetesObject) =>
+  kind === 'DaemonSet' && metadata.name === 'berth-freezer'
+
+test('the helper that freezes has no capability, the control groups and its own key', () => {
+  assert.equal(objectsOf(least).filter(isFreezer).length, 0)
+  const { spec } = objectsOf(most).find(isFreezer)!['spec'].template
+  assert.deepEqual(spec.nodeSelector, { pool: 'browsers' })
+  assert.deepEqual(spec.containers[0].securityContext, {
+    allowPrivilegeEscalation: false,
+    readOnlyRootFilesystem: true,
+    capabilities: { drop: ['ALL'] },
+  })
+  assert.deepEqual(spec.volumes, [
+    {
+      name: 'key',
+      secret: { secretName: 'berth-secrets', items: [{ key: 'BERTH_KUBERNETES_FREEZER_KEY', path: 'key' }] },
+    },
+    { name: 'cgroup', hostPath: { path: '/sys/fs/cgroup', type: 'Directory' } },
   ])
 })
 

@@ -91,7 +91,10 @@ test(
     await client.browsers.deleteByID(session.session_id)
     const standby = await send(server, 'POST', '/browsers', { headless: true, standby_after_seconds: 5 })
     assert.equal(standby.status, 400)
-    assert.match(standby.body.message!, /standby_after_seconds: is not available: .* cannot be frozen/)
+    assert.match(
+      standby.body.message!,
+      /standby_after_seconds: is not available: .* no helper that freezes them/,
+    )
     await server.stop()
     await eventually('no Pod is left', async () => (await podsOf()).length === 0, 30_000)
   },

@@ -42,6 +42,8 @@ export interface FleetOptions {
   /** Of the chart. */
   readonly values?: Readonly<Record<string, unknown>>
   readonly settings?: Readonly<Record<string, string>>
+  /** Further ones, beside those that every installation needs. */
+  readonly secrets?: Readonly<Record<string, string>>
   /** Profiles, recordings and apps are found by every server. Otherwise they are in the Pods of servers. */
   readonly hasBucket?: boolean
 }
@@ -88,6 +90,7 @@ export class Fleet implements Entrance {
         BERTH_MASTER_KEY: Buffer.alloc(32, 7).toString('base64'),
         BERTH_API_KEY: key,
         ...bucket?.secrets,
+        ...options.secrets,
       },
     })
     const values = {

@@ -197,7 +197,7 @@ test(
   async () => {
     const refused = await send(fleet, 'POST', '/browsers', { headless: true, standby_after_seconds: 5 })
     assert.equal(refused.status, 400)
-    assert.match(refused.body.message!, /cannot be frozen/)
+    assert.match(refused.body.message!, /no helper that freezes them/)
     await fleet.assertNothingLeft()
   },
 )

@@ -1,11 +1,10 @@
 // One of two servers goes: its sessions go on at the other one, with what was in them.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { chromium } from 'playwright-core'
 import { eventually } from '../../fixtures/host.ts'
 import { createSession, type Session } from '../../fixtures/sessions.ts'
 import { Fleet, type Entrance, type Pod } from './fleet.ts'
-import { nodes, runOn } from './machine.ts'
+import { ask, askThrough, killServer } from './loss.ts'
 import { assertAllKept, insist, startWork } from './work.ts'
 
 const TEST_MS = 600_000
@@ -18,7 +17,7 @@ test('no session is lost when a server is killed and its Pod deleted', { timeout
   for (const server of [first, first, second, second]) sessions.push(await createSession(fleet.at(server)))
   for (const session of sessions) await mark(session, 'kept')
   const killedAt = performance.now()
-  kill(first)
+  killServer(first)
   await fleet.kubectl('delete', 'pod', first.metadata.name, '--grace-period=0', '--force', '--wait=false')
   const rest = fleet.at(second)
   for (const session of sessions) await stillHas(rest, session, 'kept')
@@ -66,37 +65,10 @@ test(
   },
 )
 
-async function mark({ cdp_ws_url: url }: Session, value: string): Promise<void> {
-  const browser = await chromium.connectOverCDP(url)
-  await browser.contexts()[0]!.pages()[0]!.evaluate(`globalThis.mark = '${value}'`)
-  await browser.close()
-}
+const mark = (session: Session, value: string) => ask(session, `globalThis.mark = '${value}'`)
 
 /** The same page, through a server that may have to take the session over first. */
-async function stillHas({ url }: Entrance, session: Session, value: string): Promise<void> {
-  const moved = new URL(session.cdp_ws_url)
-  moved.host = new URL(url).host
-  let seen: unknown
-  await eventually(
-    `session ${session.session_id} answers with its page`,
-    async () => {
-      try {
-        const browser = await chromium.connectOverCDP(moved.href)
-        seen = await browser.contexts()[0]!.pages()[0]!.evaluate('globalThis.mark')
-        await browser.close()
-        return true
-      } catch {
-        return false
-      }
-    },
-    3 * LEASE_SECONDS * 1000,
-  )
-  assert.equal(seen, value)
-}
-
-/** As when the kernel of its node has no memory left. */
-function kill({ spec, status }: Pod): void {
-  const node = nodes.find(({ name }) => name === spec.nodeName)!
-  const id = status.containerStatuses![0]!.containerID!.replace('containerd://', '')
-  runOn(node, 'ctr', '--namespace=k8s.io', 'tasks', 'kill', '--signal=SIGKILL', '--all', id)
+async function stillHas(server: Entrance, session: Session, value: string): Promise<void> {
+  const seen = { expression: 'globalThis.mark', withinMs: 3 * LEASE_SECONDS * 1000 }
+  assert.equal(await askThrough(server, session, seen), value)
 }

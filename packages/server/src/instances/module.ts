@@ -15,6 +15,7 @@ import { watchBrowserAge } from './local/browser-age.ts'
 import { KeptDriver } from './kept/kept-driver.ts'
 import { Cluster } from './kubernetes/cluster.ts'
 import { KubernetesDriver } from './kubernetes/kubernetes-driver.ts'
+import { NodeFreezer } from './kubernetes/node-freezer.ts'
 import { podPlace } from './kubernetes/settings.ts'
 import { LocalDriver } from './local/local-driver.ts'
 import { localSettings } from './local/settings.ts'
@@ -64,8 +65,14 @@ async function openKubernetesDriver(
     startMs: config.BERTH_KUBERNETES_START_SECONDS * 1000,
     fullMs: config.BERTH_KUBERNETES_FULL_SECONDS * 1000,
     egress: newEgressProxy(config, log),
+    freezer: nodeFreezer(config),
     log,
   })
+}
+
+function nodeFreezer(config: Config): NodeFreezer | undefined {
+  const { BERTH_KUBERNETES_FREEZER_KEY: key, BERTH_KUBERNETES_FREEZER_PORT: port } = config
+  return key === '' ? undefined : new NodeFreezer({ key: Buffer.from(key), port })
 }
 
 /** It makes the instances itself, as far as the machine allows. */

@@ -87,6 +87,16 @@ export const kubernetesSettings = {
     parse: integer(1, 100),
     help: 'How much of the memory that a session may use is reserved for it on its node.',
   }),
+  BERTH_KUBERNETES_FREEZER_KEY: setting({
+    default: '',
+    parse: matching(/^(|.{24,})$/, 'at least 24 characters'),
+    help: 'Key of the helper on each node, which makes standby possible. Empty: no standby.',
+  }),
+  BERTH_KUBERNETES_FREEZER_PORT: setting({
+    default: '7444',
+    parse: integer(1, 65_535),
+    help: 'Port of the helper on each node.',
+  }),
   BERTH_KUBERNETES_START_SECONDS: setting({
     default: '60',
     unit: 'seconds',

@@ -43,12 +43,16 @@ export interface Call {
 
 type StreamCall = Omit<Call, 'timeoutMs' | 'maxBytes' | 'maxValues'> & { readonly signal: AbortSignal }
 
+type Reachable = Pick<Instance, 'connect' | 'renewLease'>
+
 export class AgentClient {
+  readonly #instance: Reachable
   readonly #connections: Readonly<Record<Purpose, LinkAgent>>
   /** The state from the agent's last answer. */
   readonly lastState = new LastState()
 
-  constructor(instance: Pick<Instance, 'connect'>) {
+  constructor(instance: Reachable) {
+    this.#instance = instance
     this.#connections = {
       management: new LinkAgent(instance, MAX_MANAGEMENT_CONNECTIONS),
       work: new LinkAgent(instance, MAX_WORK_CONNECTIONS),
@@ -106,6 +110,11 @@ export class AgentClient {
     const running = Number(answer.headers[PROCESSES_HEADER])
     if (running > 0) this.lastState.hearOfProcesses(running)
     return answer
+  }
+
+  /** Over a connection that is there anyway, if there is one now. Resolves with the answer. */
+  renewLeaseAside(seconds: number, signal: AbortSignal): Promise<string> | undefined {
+    return this.#instance.renewLease?.(seconds, signal)
   }
 
   /** Ends all work; management calls continue. */

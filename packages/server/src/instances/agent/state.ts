@@ -48,7 +48,24 @@ export async function renewLease(
   { signal }: { signal: AbortSignal },
 ): Promise<AgentState> {
   const timeoutMs = Math.min(MAX_LEASE_CALL_MS, seconds * 1000)
-  return askForState(agent, { method: 'PUT', path: '/lease', json: { seconds }, timeoutMs, signal })
+  const path = '/lease'
+  const aside = await inTime(timeoutMs, signal, (over) => agent.renewLeaseAside(seconds, over))
+  if (aside !== undefined) return agent.lastState.hear(readAnswer(aside, path))
+  return askForState(agent, { method: 'PUT', path, json: { seconds }, timeoutMs, signal })
+}
+
+async function inTime<T>(
+  ms: number,
+  signal: AbortSignal,
+  act: (over: AbortSignal) => Promise<T> | undefined,
+): Promise<T | undefined> {
+  const late = new AbortController()
+  const timer = setTimeout(() => late.abort(new Error(`no answer within ${ms / 1000} s`)), ms)
+  try {
+    return await act(AbortSignal.any([signal, late.signal]))
+  } finally {
+    clearTimeout(timer)
+  }
 }
 
 export async function askForState(agent: AgentClient, call: Omit<Call, 'purpose'>): Promise<AgentState> {

@@ -86,6 +86,11 @@ export interface Instance {
   readonly id: string
   /** Opens a connection to the agent for `purpose`; rejects when the signal fires first. */
   connect(purpose: LinkPurpose, signal: AbortSignal): Promise<Duplex>
+  /**
+   * Renews the lease of the agent without a connection of its own, and resolves with the answer of the agent. Undefined
+   * where a request to the agent is as good.
+   */
+  renewLease?(seconds: number, signal: AbortSignal): Promise<string> | undefined
   /** Stops all processes until thaw(); connections stay open. Both calls can be repeated. */
   freeze(): Promise<void>
   thaw(): Promise<void>

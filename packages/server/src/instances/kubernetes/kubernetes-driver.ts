@@ -28,12 +28,15 @@ import {
 import {
   addressOf,
   endOf,
+  frozenOf,
   instanceIdOf,
   isLitter,
   serverOf,
   whyStuck,
   whyUnschedulable,
 } from './pod-state.ts'
+import type { NodeFreezer } from './node-freezer.ts'
+import { PodFreezer } from './pod-freezer.ts'
 import { PodWatch } from './pod-watch.ts'
 
 const SWEEP_MS = 30_000
@@ -52,6 +55,8 @@ export interface KubernetesDriverOptions {
   /** How long a Pod may wait for room. */
   readonly fullMs: number
   readonly egress: Pick<EgressProxy, 'open'>
+  /** Undefined where nodes have no helper that freezes. */
+  readonly freezer?: NodeFreezer | undefined
   readonly log: Log
 }
 
@@ -78,7 +83,7 @@ export class KubernetesDriver implements Driver {
     this.capabilities = {
       headful: true,
       gpu: false,
-      freeze: false,
+      freeze: options.freezer !== undefined,
       isElsewhere: true,
       locales: locales(),
     }
@@ -177,6 +182,10 @@ export class KubernetesDriver implements Driver {
     // Nothing may leave the instance until its route is known.
     const instance = this.#own(id, CLOSED, undefined)
     instance.reach({ host }, Date.now())
+    await instance.thaw().catch((error: unknown) => {
+      // If it is frozen, it does not answer, and ends.
+      this.#options.log.warn({ err: error, instance: id }, 'cannot thaw an instance that was taken over')
+    })
     return instance
   }
 
@@ -189,7 +198,11 @@ export class KubernetesDriver implements Driver {
   }
 
   #own(id: string, route: EgressRoute, limits: InstanceLimits | undefined): KubernetesInstance {
-    const { egress, leaseSeconds, secret, log } = this.#options
+    const { egress, freezer, leaseSeconds, secret, log } = this.#options
+    const place = () => {
+      const pod = this.#watch.find(podName(id))
+      return pod && frozenOf(pod)
+    }
     const instance = new KubernetesInstance({
       id,
       key: instanceKey(secret, id),
@@ -198,6 +211,7 @@ export class KubernetesDriver implements Driver {
       egress: egress.open(route),
       remove: () => this.#remove(id),
       onGone: () => this.#instances.delete(id),
+      freezer: freezer && new PodFreezer({ freezer, find: place, mayBeFrozen: limits === undefined }),
       log,
     })
     this.#instances.set(id, instance)

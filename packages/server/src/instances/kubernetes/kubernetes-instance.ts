@@ -11,8 +11,11 @@ import type { EgressListener } from '../egress/listener.ts'
 import type { Openings } from '../egress/openings.ts'
 import type { EgressRoute } from '../egress/route.ts'
 import { encode, messageReader, readFromPod, type FromPod, type ToPod } from '../pod/protocol.ts'
+import { PodConnections } from './pod-connections.ts'
 import { PodDialer, type PodAddress } from './pod-dialer.ts'
 import { PodEgress } from './pod-egress.ts'
+import type { PodFreezer } from './pod-freezer.ts'
+import { PodRenewals } from './pod-renewals.ts'
 
 const AGAIN_MS = 100
 const MAX_AGAIN_MS = 2_000
@@ -21,6 +24,8 @@ const PINGS_PER_LEASE = 4
 const SILENT_PINGS = 2
 /** How long the last words of a Pod may be on their way when the cluster already says that it is gone. */
 const LAST_WORDS_MS = 500
+/** After so long without use, no connection is kept that is there in advance. */
+const CALM_MS = 30_000
 
 export interface KubernetesInstanceOptions {
   readonly id: string
@@ -33,12 +38,14 @@ export interface KubernetesInstanceOptions {
   readonly remove: () => Promise<void>
   /** Called once, when the instance is of no more use to this server. */
   readonly onGone: () => void
+  /** Undefined where nodes have no helper that freezes. */
+  readonly freezer?: PodFreezer | undefined
   readonly log: Log
+  readonly calmMs?: number
 }
 
 export class KubernetesInstance implements Instance {
   readonly id: string
-  readonly isFrozen = false
   readonly ended: Promise<InstanceEnd>
   /** Resolves when the agent of the instance takes connections. */
   readonly up: Promise<void>
@@ -46,15 +53,14 @@ export class KubernetesInstance implements Instance {
   readonly #log: Log
   readonly #token = randomBytes(16).toString('hex')
   readonly #over = new AbortController()
-  readonly #used = new Set<TLSSocket>()
+  readonly #renewals = new PodRenewals()
   readonly #resolveEnded: (end: InstanceEnd) => void
   readonly #resolveUp: () => void
   readonly #rejectUp: (error: Error) => void
-  #dialer: PodDialer | undefined
+  #connections: PodConnections | undefined
   #egress: PodEgress | undefined
   #hold: TLSSocket | undefined
-  /** Opened in advance, because its handshake takes a few round trips. */
-  #spare: Promise<TLSSocket> | undefined
+  #isWarm = true
   #end: Promise<void> | undefined
   #heardAt: number | undefined
   #enduresOom = false
@@ -81,51 +87,58 @@ export class KubernetesInstance implements Instance {
     return this.#options.egress.lastRefusal
   }
 
+  get isFrozen(): boolean {
+    return this.#options.freezer?.isFrozen ?? false
+  }
+
   get isOver(): boolean {
     return this.#over.signal.aborted
   }
 
   /** The Pod runs there. `term`: whoever has the higher one holds it. */
   reach(address: PodAddress, term: number): void {
-    if (this.#dialer || this.isOver) return
-    const { id, key } = this.#options
-    this.#dialer = new PodDialer({ id, key, address })
+    if (this.#connections || this.isOver) return
+    const { id, key, calmMs = CALM_MS } = this.#options
+    const dialer = new PodDialer({ id, key, address })
+    this.#connections = new PodConnections({ dialer, calmMs, isWarm: () => this.#isWarm })
     // One that was taken over may be gone already, and then never says a word.
     this.#heardAt = performance.now()
-    void this.#holdPod(this.#dialer, term)
+    void this.#holdPod(dialer, term)
   }
 
   async connect(purpose: LinkPurpose, signal: AbortSignal): Promise<Duplex> {
-    if (!this.#dialer || this.isOver) throw this.#noMore()
-    const dialer = this.#dialer
-    const spare = this.#spare
-    this.#spare = undefined
-    const over = AbortSignal.any([signal, this.#over.signal])
+    if (!this.#connections || this.isOver) throw this.#noMore()
     try {
-      const ready = await spare?.catch(() => undefined)
-      over.throwIfAborted()
-      const socket = ready && !ready.destroyed && ready.writable ? ready : this.#keep(await dialer.dial(over))
-      socket.write(`connect ${purpose}\n`)
-      return socket
+      return await this.#connections.connect(`connect ${purpose}`, signal)
     } catch (error) {
       signal.throwIfAborted()
       throw this.#noMore(error)
-    } finally {
-      this.#dialSpare(dialer)
     }
   }
 
-  freeze(): Promise<void> {
-    return Promise.reject(new Error('Cannot freeze: an instance in a Pod has no freezer'))
+  renewLease(seconds: number, signal: AbortSignal): Promise<string> | undefined {
+    if (!this.#hold?.writable) return undefined
+    return this.#renewals.ask((message) => this.#say(message), seconds, signal)
   }
 
-  async thaw(): Promise<void> {}
+  async freeze(): Promise<void> {
+    const { freezer } = this.#options
+    if (!freezer) throw new Error('Cannot freeze: nodes have no helper that freezes')
+    if (this.isOver) throw this.#noMore()
+    await freezer.freeze()
+  }
+
+  async thaw(): Promise<void> {
+    await this.#options.freezer?.thaw()
+  }
 
   setRoute(route: EgressRoute): void {
     this.#options.egress.setRoute(route)
   }
 
   setProject(projectId: string): void {
+    this.#isWarm = false
+    this.#connections?.stir()
     this.#options.egress.setProject(projectId)
   }
 
@@ -187,7 +200,7 @@ export class KubernetesInstance implements Instance {
   /** Until the connection ends. */
   #follow(socket: TLSSocket, dialer: PodDialer): Promise<void> {
     this.#hold = socket
-    const { egress, leaseSeconds } = this.#options
+    const { egress, leaseSeconds, calmMs = CALM_MS } = this.#options
     this.#heardAt = performance.now()
     const ping = () => {
       this.#say({ ping: true })
@@ -196,8 +209,9 @@ export class KubernetesInstance implements Instance {
     }
     const pings = setInterval(ping, (leaseSeconds * 1000) / PINGS_PER_LEASE)
     const dial = (signal: AbortSignal) => dialer.dial(signal, `egress ${this.#token}`)
-    this.#egress ??= new PodEgress({ dial, listener: egress })
-    this.#dialSpare(dialer)
+    const unpark = () => this.#say({ parked: 0 })
+    this.#egress ??= new PodEgress({ dial, listener: egress, calmMs, unpark })
+    this.#connections?.dialAhead()
     if (this.#enduresOom) this.#say({ endureOom: true })
     const hear = messageReader(
       (message) => this.#hear(readFromPod(message)),
@@ -226,6 +240,8 @@ export class KubernetesInstance implements Instance {
     this.#heardAt = performance.now()
     if ('pong' in message) return
     if ('up' in message) this.#resolveUp()
+    else if ('wantsEgress' in message) this.#egress?.demand()
+    else if ('renewed' in message) this.#renewals.hear(message)
     else if ('taken' in message) {
       this.#log.info({}, 'another server holds the Pod of an instance now')
       this.#end ??= this.#leave()
@@ -240,20 +256,6 @@ export class KubernetesInstance implements Instance {
     if (this.#hold?.writable) this.#hold.write(encode(message))
   }
 
-  #dialSpare(dialer: PodDialer): void {
-    if (this.#spare || this.isOver) return
-    const spare = dialer.dial(this.#over.signal).then((socket) => this.#keep(socket))
-    spare.catch(() => {})
-    this.#spare = spare
-  }
-
-  #keep(socket: TLSSocket): TLSSocket {
-    this.#used.add(socket)
-    socket.once('close', () => this.#used.delete(socket))
-    if (this.isOver) socket.destroy()
-    return socket
-  }
-
   async #leave(): Promise<void> {
     await this.release()
     this.#options.onGone()
@@ -266,6 +268,7 @@ export class KubernetesInstance implements Instance {
 
   async #remove(end: InstanceEnd): Promise<void> {
     // At once, however long the cluster takes.
+    void this.thaw().catch(() => {})
     this.#say({ end: true })
     this.#rejectUp(new Error(`instance "${this.id}" has ended`))
     await this.#options.remove()
@@ -279,7 +282,7 @@ export class KubernetesInstance implements Instance {
   #letGo(): void {
     this.#egress?.close()
     this.#hold?.destroy()
-    for (const socket of this.#used) socket.destroy()
+    this.#connections?.close()
   }
 
   #noMore(cause?: unknown): Error {

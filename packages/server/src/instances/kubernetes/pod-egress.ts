@@ -1,21 +1,24 @@
 // The way out for the instance of a Pod: connections that this server opens and that wait there until the instance uses
-// one. As many wait as were used lately, so that a page with many connections does not wait for each.
+// one. As many wait as were used lately, so that a page with many connections does not wait for each. When none waits, the
+// Pod asks for one, so an instance without traffic has none.
 import type { TLSSocket } from 'node:tls'
 import { pause } from '@berth/kit/pause'
 import type { EgressListener } from '../egress/listener.ts'
 import { EGRESS_BEGINS } from '../pod/protocol.ts'
 
-/** For an instance that nobody uses yet: its first page needs one, and each use opens more. */
-const MIN_READY = 1
+/** After the first use. */
+const MIN_READY = 4
 const MAX_READY = 16
 const AGAIN_MS = 200
 const MAX_AGAIN_MS = 5_000
-/** After so long without use, fewer wait. */
-const CALM_MS = 30_000
 
 export interface PodEgressOptions {
   readonly dial: (signal: AbortSignal) => Promise<TLSSocket>
   readonly listener: EgressListener
+  /** After so long without use, none waits. */
+  readonly calmMs: number
+  /** Asks the Pod to close those that wait and that nobody wants. */
+  readonly unpark: () => void
 }
 
 export class PodEgress {
@@ -23,12 +26,17 @@ export class PodEgress {
   readonly #closing = new AbortController()
   readonly #ready = new Set<TLSSocket>()
   #dialling = 0
-  #wanted = MIN_READY
+  #wanted = 0
   #calm: NodeJS.Timeout | undefined
 
   constructor(options: PodEgressOptions) {
     this.#options = options
-    this.#fill()
+  }
+
+  /** A connection of the instance waits. */
+  demand(): void {
+    if (this.#closing.signal.aborted) return
+    this.#want(Math.max(1, this.#wanted))
   }
 
   close(): void {
@@ -92,10 +100,24 @@ export class PodEgress {
   }
 
   #used(): void {
-    this.#wanted = Math.min(MAX_READY, Math.max(4, this.#wanted * 2))
-    clearTimeout(this.#calm)
-    this.#calm = setTimeout(() => (this.#wanted = MIN_READY), CALM_MS)
-    this.#calm.unref()
+    this.#want(Math.min(MAX_READY, Math.max(MIN_READY, this.#wanted * 2)))
+  }
+
+  #want(wanted: number): void {
+    this.#wanted = wanted
+    this.#awaitCalm()
     this.#fill()
+  }
+
+  #awaitCalm(): void {
+    clearTimeout(this.#calm)
+    this.#calm = setTimeout(() => {
+      this.#wanted = 0
+      // Some may be on their way.
+      if (this.#ready.size + this.#dialling === 0) return
+      this.#options.unpark()
+      this.#awaitCalm()
+    }, this.#options.calmMs)
+    this.#calm.unref()
   }
 }

@@ -1,6 +1,7 @@
 // What a Pod's status means for its instance.
 import type { V1Pod } from '@kubernetes/client-node'
 import type { InstanceEnd } from '../driver/driver.ts'
+import type { Frozen } from './node-freezer.ts'
 import { labels } from './pod-manifest.ts'
 
 const LAPSED = 3
@@ -30,6 +31,13 @@ export function addressOf({ status, metadata }: V1Pod): string | undefined {
   if (metadata?.deletionTimestamp !== undefined) return undefined
   const link = status?.containerStatuses?.find(({ name }) => name === 'link')
   return link?.state?.running && status?.podIP ? status.podIP : undefined
+}
+
+/** What the helper of its node needs to freeze it. */
+export function frozenOf({ status }: V1Pod): Frozen | undefined {
+  const { containerID: id } = status?.containerStatuses?.find(({ name }) => name === 'instance') ?? {}
+  const container = id?.split('://')[1]
+  return container && status?.hostIP ? { node: status.hostIP, container } : undefined
 }
 
 /** Undefined while the instance may run. A Pod that is being deleted is over: its processes end within moments. */

@@ -8,6 +8,7 @@ import { createServer as createTlsServer, type TLSSocket } from 'node:tls'
 import { linkPurposes } from '@berth/contracts/link'
 import { readFirstLine } from '@berth/kit/first-line'
 import { pipeBothWays } from '@berth/kit/pipe-both-ways'
+import { AgentLease } from './agent-lease.ts'
 import {
   EGRESS_BEGINS,
   encode,
@@ -31,6 +32,7 @@ const LEASE_MARGIN_MS = 10_000
 /** Until the first server comes: it may be busy. */
 const FIRST_HOLD_MS = 120_000
 const LOOK_MS = 500
+const MAX_ERROR_CHARS = 200
 
 export interface LinkHostOptions {
   readonly paths: SharedPaths
@@ -63,6 +65,7 @@ export class LinkHost {
   readonly #tls: Server
   readonly #egress: Server
   readonly #life: Server
+  readonly #lease: AgentLease
   readonly #sockets = new Set<Socket>()
   readonly #parked: Parked[] = []
   readonly #waiting: Waiting[] = []
@@ -85,6 +88,7 @@ export class LinkHost {
     const { promise, resolve } = Promise.withResolvers<PodEnd>()
     this.over = promise
     this.#resolveOver = resolve
+    this.#lease = new AgentLease(options.paths.link)
     this.#tls = createTlsServer(
       {
         ...pskTls,
@@ -123,6 +127,7 @@ export class LinkHost {
 
   async close(): Promise<void> {
     clearInterval(this.#timer)
+    this.#lease.close()
     for (const { late } of this.#waiting) clearTimeout(late)
     const closed = [this.#tls, this.#egress, this.#life].map(
       (server) => new Promise<void>((resolve) => server.close(() => resolve())),
@@ -171,6 +176,9 @@ export class LinkHost {
         if (message['ping'] === true) socket.write(encode({ pong: true }))
         if (message['endureOom'] === true) this.#launcher?.write(encode({ endureOom: true }))
         if (message['end'] === true) this.#finish({ end: 'ended-by-itself', detail: '' })
+        const { parked, renew, seconds } = message
+        if (typeof parked === 'number') this.#unpark(parked)
+        if (typeof renew === 'number') void this.#renewLease(socket, renew, Number(seconds))
       },
       () => socket.destroy(),
     )
@@ -181,6 +189,23 @@ export class LinkHost {
     })
     if (this.#end) socket.write(encode(this.#end))
     else if (this.#isUp) socket.write(encode({ up: true }))
+    if (this.#waiting.length > 0) socket.write(encode({ wantsEgress: true }))
+  }
+
+  async #renewLease(holder: TLSSocket, renewed: number, seconds: number): Promise<void> {
+    const { answer, error } = await this.#lease.renew(seconds).then(
+      (given) => ({ answer: given, error: '' }),
+      ({ message }: Error) => ({ answer: '', error: message.slice(0, MAX_ERROR_CHARS) || 'unknown' }),
+    )
+    holder.write(encode({ renewed, answer, error }))
+  }
+
+  /** Only this side knows which of them the instance does not use. */
+  #unpark(most: number): void {
+    for (const { socket, forget } of this.#parked.splice(0, Math.max(0, this.#parked.length - most))) {
+      forget()
+      socket.destroy()
+    }
   }
 
   #park(socket: TLSSocket, [token]: readonly string[]): void {
@@ -227,6 +252,7 @@ export class LinkHost {
     }
     this.#waiting.push(waiting)
     socket.once('close', forget)
+    this.#holder?.socket.write(encode({ wantsEgress: true }))
   }
 
   #begin({ socket, late }: Waiting, parked: TLSSocket): void {

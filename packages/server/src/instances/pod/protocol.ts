@@ -6,6 +6,8 @@ import { createHmac } from 'node:crypto'
 import { LineSplitter } from '@berth/kit/lines'
 
 export const POD_LINK_PORT = 7443
+/** As whom servers show the key of the helper of a node. */
+export const FREEZER_IDENTITY = 'freezer'
 /** Said on a waiting egress connection when the instance uses it. */
 export const EGRESS_BEGINS = 0x01
 const MAX_MESSAGE_BYTES = 16 * 1024
@@ -44,15 +46,30 @@ export type SharedPaths = ReturnType<typeof sharedPaths>
 export const podEnds = ['ended-by-itself', 'lease-lapsed', 'out-of-memory'] as const
 export type PodEnd = (typeof podEnds)[number]
 
-/** From the Pod to the server that holds it. `detail`: the last words of bubblewrap and the agent. */
+/** What the agent answered when its lease was renewed, or why it did not. */
+export interface Renewed {
+  /** Number of the request. */
+  readonly renewed: number
+  readonly answer: string
+  readonly error: string
+}
+
+/** From the Pod to the server that holds it. `wantsEgress`: a connection of the instance waits for one of the server. `detail`: the last words of bubblewrap and the agent. */
 export type FromPod =
   | { readonly up: true }
   | { readonly pong: true }
   | { readonly end: PodEnd; readonly detail: string }
   | { readonly taken: true }
+  | { readonly wantsEgress: true }
+  | Renewed
 
-/** From the server that holds the Pod. */
-export type ToPod = { readonly ping: true } | { readonly endureOom: true } | { readonly end: true }
+/** From the server that holds the Pod. `parked`: more connections for egress than these need not wait. */
+export type ToPod =
+  | { readonly ping: true }
+  | { readonly endureOom: true }
+  | { readonly end: true }
+  | { readonly parked: number }
+  | { readonly renew: number; readonly seconds: number }
 
 export function encode(message: FromPod | ToPod): string {
   return `${JSON.stringify(message)}\n`
@@ -85,6 +102,10 @@ export function readFromPod(message: Readonly<Record<string, unknown>>): FromPod
   if (message['up'] === true) return { up: true }
   if (message['pong'] === true) return { pong: true }
   if (message['taken'] === true) return { taken: true }
+  if (message['wantsEgress'] === true) return { wantsEgress: true }
+  const { renewed, answer, error } = message
+  if (typeof renewed === 'number' && typeof answer === 'string' && typeof error === 'string')
+    return { renewed, answer, error }
   const end = podEnds.find((each) => each === message['end'])
   if (!end) return undefined
   const { detail } = message

@@ -415,7 +415,7 @@ export class BrowserService {
       throw invalidInput(
         'standby_after_seconds',
         isElsewhere
-          ? 'is not available: sessions run in Pods, which cannot be frozen; use timeout_seconds'
+          ? 'is not available: sessions run in Pods, and the nodes have no helper that freezes them; use timeout_seconds'
           : "is not available: this server's host has no freezer",
       )
     }
