@@ -28,6 +28,7 @@ import * as projects from './projects.ts'
 import * as proxies from './proxies.ts'
 import * as repl from './repl.ts'
 import * as replays from './replays.ts'
+import * as signIn from './sign-in.ts'
 import * as system from './system.ts'
 import * as telemetry from './telemetry.ts'
 import * as webMcp from './webmcp.ts'
@@ -63,6 +64,7 @@ export const operations: readonly Operation[] = [
   entitlements,
   apiKeys,
   authContext,
+  signIn,
   auditLogs,
   auditExports,
   system,

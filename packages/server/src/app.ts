@@ -13,6 +13,7 @@ import { contents } from './contents.ts'
 import { housekeepingTasks } from './housekeeping-tasks.ts'
 import { Access } from './http/access.ts'
 import type { Connections } from './http/connections.ts'
+import type { IsOwnOrigin } from './http/credential.ts'
 import { CrossOrigin } from './http/cross-origin.ts'
 import { attachDocs, DocsFiles } from './http/docs-files.ts'
 import { isOwnOrigin } from './http/host-check.ts'
@@ -143,9 +144,12 @@ export async function startApp(config: Config, serverLog: ServerLog, engines = s
     toApi: new InsideConnections(server).take,
   })
   const logins = await newLogins({ platform, instances, sessions, server, engine: engines.logins })
+  const isOwn: IsOwnOrigin = (origin, host) => isOwnOrigin(config, origin, host)
   const tenancy = newTenancy({
     platform,
     audit,
+    isOwn,
+    version: VERSION,
     storage,
     contents,
     organizationUse,
@@ -181,6 +185,7 @@ export async function startApp(config: Config, serverLog: ServerLog, engines = s
     flows: logins.tokens,
     projects,
     shares,
+    isOwn,
     room: () => audit.room(),
   })
   const docs = new DocsFiles()
@@ -206,7 +211,7 @@ export async function startApp(config: Config, serverLog: ServerLog, engines = s
     sessionGuard: sessions.guard,
     crossOrigin: new CrossOrigin({
       listed: config.BERTH_ALLOWED_ORIGINS,
-      isOwn: (origin, host) => isOwnOrigin(config, origin, host),
+      isOwn,
     }),
     audit,
     answers: new IdempotentAnswers({ box, secret: await serviceSecret(db, box, 'idempotent-requests') }),

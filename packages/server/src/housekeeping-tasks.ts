@@ -11,6 +11,7 @@ import { policyRetention } from './sessions/policies/retention.ts'
 import { replayRetention } from './sessions/replays/retention.ts'
 import { telemetryRetention } from './sessions/telemetry/retention.ts'
 import { auditRetention } from './tenancy/audit/retention.ts'
+import { signInRetention } from './tenancy/sign-ins/retention.ts'
 
 type RetentionSettings = Pick<Config, Extract<keyof Config, `${string}_RETENTION_DAYS`>>
 
@@ -19,6 +20,7 @@ export function housekeepingTasks(config: RetentionSettings, blobs: Blobs): read
     idempotencyRetention,
     ...telemetryRetention(config.BERTH_TELEMETRY_RETENTION_DAYS),
     auditRetention(config.BERTH_AUDIT_RETENTION_DAYS),
+    signInRetention,
     policyRetention,
     appLogRetention(config.BERTH_APP_LOG_RETENTION_DAYS),
     invocationRetention(config.BERTH_INVOCATION_RETENTION_DAYS),

@@ -4,7 +4,8 @@ import { isUtf8 } from 'node:buffer'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Operation } from '@berth/contracts/operation'
 import { AppError } from '../platform/errors/app-error.ts'
-import { bearerToken, unauthorized } from './bearer.ts'
+import { unauthorized } from './bearer.ts'
+import { credentialOf, type Credential, type IsOwnOrigin } from './credential.ts'
 import type { Authenticator, FlowAuthenticator, Principal, ProjectResolver } from './principal.ts'
 import type { RequestShares } from './request-shares.ts'
 import type { RequestContext } from './request-context.ts'
@@ -17,6 +18,7 @@ export class Access {
   readonly #flows: FlowAuthenticator
   readonly #projects: ProjectResolver
   readonly #shares: RequestShares
+  readonly #isOwn: IsOwnOrigin
   readonly #room: () => Promise<void> | undefined
 
   constructor(options: {
@@ -24,6 +26,7 @@ export class Access {
     flows: FlowAuthenticator
     projects: ProjectResolver
     shares: RequestShares
+    isOwn: IsOwnOrigin
     /** A promise to wait for when the audit queue is full. */
     room: () => Promise<void> | undefined
   }) {
@@ -31,6 +34,7 @@ export class Access {
     this.#flows = options.flows
     this.#projects = options.projects
     this.#shares = options.shares
+    this.#isOwn = options.isOwn
     this.#room = options.room
   }
 
@@ -41,8 +45,8 @@ export class Access {
       // Read it now: a closed connection no longer has an address.
       const clientIp = (request.ip as string | undefined) ?? ''
       try {
-        const token = bearerToken(request.raw)
-        const found = this.#recognise(operation, token, request)
+        const credential = credentialOf(request.raw, this.#isOwn)
+        const found = this.#recognise(operation, credential, request)
         pending =
           found instanceof Promise
             ? found.then((principal) => this.#admit(operation, { request, reply, clientIp, principal }))
@@ -57,22 +61,22 @@ export class Access {
 
   #recognise(
     { auth }: Operation,
-    token: string,
+    credential: Credential,
     request: FastifyRequest,
   ): Principal | undefined | Promise<Principal | undefined> {
-    const found = this.#authenticator.authenticate(token)
-    if (auth !== 'flow-token' || !(found instanceof Promise)) return found
+    const found = this.#authenticator.authenticate(credential)
+    if (auth !== 'flow-token' || credential.kind !== 'key' || !(found instanceof Promise)) return found
     // An API key can look like anything, so look it up before the flow token.
     const { id: connectionId = '', invocation_id: flowId } = request.params as Record<string, string>
     const place = flowId === undefined ? { connectionId } : { flowId }
-    return found.then((principal) => principal ?? this.#flows.admit(token, place))
+    return found.then((principal) => principal ?? this.#flows.admit(credential.key, place))
   }
 
   #admit(operation: Operation, { request, reply, clientIp, principal }: Arrival): Promise<void> | undefined {
-    if (!principal) throw unauthorized('the API key is unknown, expired or deleted')
+    if (!principal) throw unauthorized('the API key or the sign-in is unknown, expired or deleted')
     const context: RequestContext = {
       principal,
-      authStrategy: principal.flowId === undefined ? 'api_key' : 'flow_token',
+      authStrategy: strategyOf(principal),
       scope: principal.flowId === undefined ? (operation.scope ?? '') : '',
       projectId: null,
       receivedAt: new Date(),
@@ -147,6 +151,11 @@ export class Access {
     }
     context.projectId = projectId
   }
+}
+
+function strategyOf({ flowId, signInId }: Principal): RequestContext['authStrategy'] {
+  if (flowId !== undefined) return 'flow_token'
+  return signInId === undefined ? 'api_key' : 'sign_in'
 }
 
 function authorise(operation: Operation, principal: Principal): void {

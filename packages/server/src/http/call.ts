@@ -18,7 +18,7 @@ export interface Call<O> {
   readonly params: Params<O>
   readonly query: Query<O>
   readonly body: Body<O>
-  /** The request's headers, without the API key. */
+  /** The request's headers, without the API key or the cookie of the sign-in. */
   readonly headers: IncomingHttpHeaders
   /** Set for operations that pass their body on unread. */
   readonly stream: BodyStream | undefined
@@ -36,6 +36,8 @@ export interface Call<O> {
    * period. Created on first use. Pass it to everything that waits for long, but not to cleanup.
    */
   readonly signal: AbortSignal
+  /** Further headers of the answer. */
+  addHeaders(headers: Readonly<Record<string, string>>): void
   /** Called when the request ends, with or without an answer. */
   whenOver(listener: (outcome: Outcome) => void): void
 }

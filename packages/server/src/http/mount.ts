@@ -202,9 +202,14 @@ class RequestCall implements Call<unknown> {
   }
 
   get headers(): IncomingHttpHeaders {
-    const { authorization, ...headers } = this.#request.headers
-    const isKey = this.#request.context?.authStrategy !== 'session_token'
-    return authorization === undefined || isKey ? headers : { ...headers, authorization }
+    const { authorization, cookie, ...headers } = this.#request.headers
+    const strategy = this.#request.context?.authStrategy
+    return {
+      ...headers,
+      // What is not the caller's secret is for whoever the request is passed on to.
+      ...(authorization !== undefined && strategy === 'session_token' && { authorization }),
+      ...(cookie !== undefined && strategy !== 'sign_in' && { cookie }),
+    }
   }
 
   get stream(): BodyStream | undefined {
@@ -219,6 +224,10 @@ class RequestCall implements Call<unknown> {
 
   get origin(): string {
     return this.#originOf(this.#request)
+  }
+
+  addHeaders(headers: Readonly<Record<string, string>>): void {
+    void this.#reply.headers(headers)
   }
 
   whenOver(listener: (outcome: Outcome) => void): void {

@@ -1,7 +1,7 @@
-// A stream can outlive its key. When a key is deleted, expires, or its project is archived, its streams end: at once
+// A stream can outlive its key. When a key is deleted, expires, or its project is archived, or a person signs out, its streams end: at once
 // when the change is announced, or within seconds when the announcement is missed.
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { bearerToken } from './bearer.ts'
+import { credentialOf, type Credential, type IsOwnOrigin } from './credential.ts'
 import type { Authenticator } from './principal.ts'
 
 const LOOK_EVERY_MS = 3_000
@@ -9,24 +9,27 @@ const LOOK_EVERY_MS = 3_000
 const KEEP_ALIVE_MS = 15_000
 
 interface OpenStream {
-  readonly key: string
+  readonly credential: Credential
   readonly reply: FastifyReply
 }
 
 export class OpenStreams {
   readonly #authenticator: Authenticator
+  readonly #isOwn: IsOwnOrigin
   readonly #streams = new Set<OpenStream>()
   #timer: NodeJS.Timeout | undefined
 
-  constructor(authenticator: Authenticator) {
+  constructor(authenticator: Authenticator, isOwn: IsOwnOrigin) {
     this.#authenticator = authenticator
+    this.#isOwn = isOwn
   }
 
   watch(request: FastifyRequest, reply: FastifyReply): void {
     request.raw.socket.setKeepAlive(true, KEEP_ALIVE_MS)
     // A session's token is valid until the session ends.
-    if (request.context?.authStrategy !== 'api_key' || reply.raw.closed) return
-    const stream = { key: bearerToken(request.raw), reply }
+    const strategy = request.context?.authStrategy
+    if ((strategy !== 'api_key' && strategy !== 'sign_in') || reply.raw.closed) return
+    const stream = { credential: credentialOf(request.raw, this.#isOwn), reply }
     this.#streams.add(stream)
     this.#timer ??= setInterval(() => this.check(), LOOK_EVERY_MS).unref()
     reply.raw.once('close', () => {
@@ -42,9 +45,9 @@ export class OpenStreams {
     for (const stream of this.#streams) void this.#check(stream)
   }
 
-  async #check({ key, reply }: OpenStream): Promise<void> {
+  async #check({ credential, reply }: OpenStream): Promise<void> {
     try {
-      const principal = await this.#authenticator.authenticate(key)
+      const principal = await this.#authenticator.authenticate(credential)
       if (!principal || principal.isProjectArchived) reply.raw.destroy()
     } catch {
       // The database is not reachable; the next check asks again.

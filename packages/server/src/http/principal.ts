@@ -1,4 +1,5 @@
 import type { OperationScope } from '@berth/contracts/scopes'
+import type { Credential } from './credential.ts'
 
 /** The caller: the API key or flow token of the request. */
 export interface Principal {
@@ -14,6 +15,8 @@ export interface Principal {
   readonly scopes?: ReadonlySet<OperationScope>
   /** The key of an app's deployment. */
   readonly isOfDeployment?: boolean
+  /** Set when a person signed in with the key, and their browser sent the cookie. */
+  readonly signInId?: string
 }
 
 /** Whether answers may contain links that let their holder act. */
@@ -40,9 +43,9 @@ export interface FlowAuthenticator {
   ): Promise<Principal | undefined>
 }
 
-/** Recognises an API key. Returns undefined for anything else and never throws for bad input. */
+/** Recognises an API key or a sign-in. Returns undefined for anything else and never throws for bad input. */
 export interface Authenticator {
-  authenticate(key: string): Principal | undefined | Promise<Principal | undefined>
+  authenticate(credential: Credential): Principal | undefined | Promise<Principal | undefined>
 }
 
 /** Finds the active project that a header names, by id or by id-or-name. */

@@ -5,7 +5,7 @@ import type { Principal } from './principal.ts'
 export interface RequestContext {
   readonly principal: Principal
   /** How the caller was recognised. */
-  readonly authStrategy: 'api_key' | 'session_token' | 'flow_token'
+  readonly authStrategy: 'api_key' | 'sign_in' | 'session_token' | 'flow_token'
   /** What the operation needs; empty for callers with a token instead of a key. */
   readonly scope: string
   projectId: string | null

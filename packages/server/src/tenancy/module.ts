@@ -1,4 +1,5 @@
 // Projects, the organisation's limits, API keys, and the audit log.
+import type { IsOwnOrigin } from '../http/credential.ts'
 import { OpenStreams } from '../http/open-streams.ts'
 import type { Route } from '../http/call.ts'
 import type { Platform } from '../platform/module.ts'
@@ -19,6 +20,8 @@ import { projectRoutes } from './projects/routes.ts'
 import { ProjectService } from './projects/service.ts'
 import type { ProjectContent } from './projects/types.ts'
 import type { StorageLimits } from './storage/storage-limits.ts'
+import { signInRoutes } from './sign-ins/routes.ts'
+import { SignInService } from './sign-ins/service.ts'
 import { StorageTotals } from './storage/totals.ts'
 
 export interface TenancyModule {
@@ -37,11 +40,13 @@ export function newTenancy(options: {
   contents: readonly ProjectContent[]
   organizationUse: OrganizationUse
   auditExportNetwork: ExportNetwork
+  isOwn: IsOwnOrigin
+  version: string
 }): TenancyModule {
   const { audit, storage } = options
   const { config, db, changes, metrics, listener, log } = options.platform
   const authenticator = new KeyAuthenticator({ db, canRemember: () => listener.isListening })
-  const openStreams = new OpenStreams(authenticator)
+  const openStreams = new OpenStreams(authenticator, options.isOwn)
   const projects = new ProjectService({
     db,
     storage,
@@ -98,6 +103,7 @@ export function newTenancy(options: {
       ...projectRoutes(projects),
       ...organizationRoutes(organization, entitlementsOf(config)),
       ...apiKeyRoutes(new ApiKeyService()),
+      ...signInRoutes(new SignInService({ version: options.version })),
       ...auditRoutes(new AuditService(audit)),
       ...auditExports.routes,
     ],

@@ -1,4 +1,4 @@
-// Made by `npm run generate`, of migrations 6b37e2f6502cd3bcebd9630b5975d3b478ffe549edb6cc98487aaa3b66fbc552.
+// Made by `npm run generate`, of migrations b9c885d61f12de65eb2dca0d05fc91a3cf3f3fb553a75788a7d12ed96785a9fb.
 import type { BigNumber, Json, Time } from './column-types.ts'
 import type { ColumnType } from 'kysely'
 
@@ -512,6 +512,14 @@ export interface ServiceSecrets {
   sealed: Buffer
 }
 
+export interface SignIns {
+  created_at: Generated<Time>
+  expires_at: Time
+  id: string
+  key_id: string
+  secret_hash: Buffer
+}
+
 export interface TelemetryDestinations {
   consecutive_failures: Generated<number>
   created_at: Generated<Time>
@@ -607,6 +615,7 @@ export interface DB {
   replays: Replays
   servers: Servers
   service_secrets: ServiceSecrets
+  sign_ins: SignIns
   telemetry_destinations: TelemetryDestinations
   telemetry_exports: TelemetryExports
   telemetry_inbox: TelemetryInbox

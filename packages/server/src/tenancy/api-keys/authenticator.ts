@@ -1,20 +1,32 @@
-// Recognises keys. Results are cached briefly and dropped as soon as any replica announces a change.
+// Recognises keys and sign-ins. Results are cached briefly and dropped as soon as any replica announces a change.
 // While announcements cannot be received, nothing is cached.
 import { expandScopes } from '@berth/contracts/scopes'
 import type { Db } from '../../platform/database/schema.ts'
+import type { Credential } from '../../http/credential.ts'
 import type { Authenticator, Principal } from '../../http/principal.ts'
+import { signInIdOf } from './sign-in-token.ts'
 import { isSameKey, isSameText, publicIdOf } from './key.ts'
-import { findForAuthentication, type AuthenticationRecord } from './store.ts'
+import { findForAuthentication, findForSignIn, type AuthenticationRecord } from './store.ts'
 
 const REMEMBER_MS = 5_000
 const MAX_REMEMBERED = 10_000
+/** No public id of a key begins like this. */
+const SIGN_IN = 'sign-in '
 
 interface Memory {
   /** The key itself: comparing it is cheaper than hashing it again. */
-  readonly key: Buffer
+  readonly secret: Buffer
   readonly record: AuthenticationRecord
   readonly principal: Principal
   readonly until: number
+}
+
+/** What is looked up, and under which name it is remembered. */
+interface Sought {
+  readonly name: string
+  readonly secret: string
+  readonly find: () => Promise<AuthenticationRecord | undefined>
+  readonly signInId?: string
 }
 
 export class KeyAuthenticator implements Authenticator {
@@ -29,21 +41,34 @@ export class KeyAuthenticator implements Authenticator {
     this.#canRemember = canRemember
   }
 
-  authenticate(key: string): Principal | undefined | Promise<Principal | undefined> {
-    const publicId = publicIdOf(key)
-    const memory = this.#memories.get(publicId)
+  authenticate(credential: Credential): Principal | undefined | Promise<Principal | undefined> {
+    const sought = credential.kind === 'key' ? this.#ofKey(credential.key) : this.#ofSignIn(credential.token)
+    if (!sought) return undefined
+    const memory = this.#memories.get(sought.name)
     const isFresh = memory && memory.until > performance.now() && this.#canRemember()
     // A wrong secret takes the same slow path as an unknown key, so timing reveals nothing.
-    if (isFresh && isSameText(key, memory.key)) {
+    if (isFresh && isSameText(sought.secret, memory.secret)) {
       return unlessExpired(memory.record, memory.principal)
     }
-    return this.#look(publicId, key)
+    return this.#look(sought)
   }
 
-  async #look(publicId: string, key: string): Promise<Principal | undefined> {
+  #ofKey(key: string): Sought {
+    const publicId = publicIdOf(key)
+    return { name: publicId, secret: key, find: () => findForAuthentication(this.#db, publicId) }
+  }
+
+  #ofSignIn(token: string): Sought | undefined {
+    const signInId = signInIdOf(token)
+    if (signInId === undefined) return undefined
+    const find = () => findForSignIn(this.#db, signInId)
+    return { name: `${SIGN_IN}${signInId}`, secret: token, find, signInId }
+  }
+
+  async #look({ name, secret, find, signInId }: Sought): Promise<Principal | undefined> {
     const generation = this.#generation
-    const record = await findForAuthentication(this.#db, publicId)
-    if (!record || !isSameKey(key, record.secretHash)) return undefined
+    const record = await find()
+    if (!record || !isSameKey(secret, record.secretHash)) return undefined
     const principal: Principal = {
       keyId: record.id,
       projectId: record.projectId,
@@ -51,11 +76,12 @@ export class KeyAuthenticator implements Authenticator {
       creator: record.creator,
       ...(record.scopes && { scopes: expandScopes(record.scopes) }),
       isOfDeployment: record.isOfDeployment,
+      ...(signInId !== undefined && { signInId }),
     }
     if (generation === this.#generation && this.#canRemember()) {
       if (this.#memories.size >= MAX_REMEMBERED) this.#memories.clear()
-      this.#memories.set(publicId, {
-        key: Buffer.from(key),
+      this.#memories.set(name, {
+        secret: Buffer.from(secret),
         record,
         principal,
         until: performance.now() + REMEMBER_MS,
@@ -64,9 +90,13 @@ export class KeyAuthenticator implements Authenticator {
     return unlessExpired(record, principal)
   }
 
+  /** Also forgets who signed in with the key. */
   forget(publicId: string): void {
     this.#generation++
     this.#memories.delete(publicId)
+    for (const [name, { record }] of this.#memories) {
+      if (name.startsWith(SIGN_IN) && record.publicId === publicId) this.#memories.delete(name)
+    }
   }
 
   /** For a change that may affect all keys. */

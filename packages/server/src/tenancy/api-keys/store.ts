@@ -293,28 +293,53 @@ export async function findForAuthentication(
   db: Db,
   publicId: string,
 ): Promise<AuthenticationRecord | undefined> {
-  const row = await db
+  const row = await selectForAuthentication(db).where('public_id', '=', publicId).executeTakeFirst()
+  return row && toAuthenticationRecord(row)
+}
+
+/** The key of somebody who signed in. It ends with the sign-in, if that is sooner. */
+export async function findForSignIn(db: Db, signInId: string): Promise<AuthenticationRecord | undefined> {
+  const row = await selectForAuthentication(db)
+    .innerJoin('sign_ins', 'sign_ins.key_id', 'api_keys.id')
+    .select([
+      'sign_ins.secret_hash as sign_in_hash',
+      sql<string>`least(api_keys.expires_at, sign_ins.expires_at)`.as('sign_in_end'),
+    ])
+    .where('sign_ins.id', '=', signInId)
+    .executeTakeFirst()
+  if (!row) return undefined
+  const { sign_in_hash: secretHash, sign_in_end: expiresAt } = row
+  return { ...toAuthenticationRecord(row), secretHash, expiresAt }
+}
+
+function selectForAuthentication(db: Db) {
+  return db
     .selectFrom('api_keys')
     .leftJoin('projects', 'projects.id', 'api_keys.project_id')
     .select([
       'api_keys.id',
-      'secret_hash',
-      'expires_at',
-      'project_id',
+      'api_keys.public_id',
+      'api_keys.secret_hash',
+      'api_keys.expires_at',
+      'api_keys.project_id',
       'projects.status as project_status',
-      'scopes',
-      'is_of_deployment',
-      'created_by_id',
-      'created_by_name',
-      'created_by_email',
+      'api_keys.scopes',
+      'api_keys.is_of_deployment',
+      'api_keys.created_by_id',
+      'api_keys.created_by_name',
+      'api_keys.created_by_email',
     ])
-    .where('public_id', '=', publicId)
     .where('api_keys.deleted_at', 'is', null)
-    .executeTakeFirst()
-  if (!row) return undefined
+}
+
+type AuthenticationRow = NonNullable<
+  Awaited<ReturnType<ReturnType<typeof selectForAuthentication>['executeTakeFirst']>>
+>
+
+function toAuthenticationRecord(row: AuthenticationRow): AuthenticationRecord {
   return {
     id: row.id,
-    publicId,
+    publicId: row.public_id,
     secretHash: row.secret_hash,
     expiresAt: row.expires_at,
     projectId: row.project_id,
