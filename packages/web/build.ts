@@ -1,9 +1,10 @@
 // Builds every page into `dist`, where the server reads them: a folder for each page of the product (script, style sheet,
-// template), and `docs` with the API reference and the guide. `npm run setup` runs it when a source has changed.
+// template), `dashboard`, and `docs` with the API reference and the guide. `npm run setup` runs it when a source has changed.
 import { existsSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { bundle } from './src/build/bundle.ts'
+import { buildDashboard } from './src/build/dashboard.ts'
 import { buildDocs } from './src/build/docs.ts'
 import { Output } from './src/build/output.ts'
 
@@ -20,6 +21,7 @@ export async function buildPages(dist: string, { docs }: { docs: string }): Prom
     const template = join(src, page, 'page.html')
     if (existsSync(template)) await output.copy(template, `${page}/page.html`)
   }
+  await buildDashboard({ src, output: new Output(join(dist, 'dashboard')) })
   await buildDocs({ src, docs, output: new Output(join(dist, 'docs')) })
 }
 

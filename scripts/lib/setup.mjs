@@ -225,7 +225,7 @@ function makeBundle(root, node, bundle) {
     readdirSync(join(root, dir), { recursive: true })
       .filter(
         (name) =>
-          /\.(ts|css|html|json|md|png|svg)$/.test(name) &&
+          /\.(tsx?|css|html|json|md|png|svg)$/.test(name) &&
           !name.endsWith('.test.ts') &&
           !name.startsWith('dist'),
       )

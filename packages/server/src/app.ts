@@ -15,6 +15,7 @@ import { Access } from './http/access.ts'
 import type { Connections } from './http/connections.ts'
 import type { IsOwnOrigin } from './http/credential.ts'
 import { CrossOrigin } from './http/cross-origin.ts'
+import { attachDashboard } from './http/dashboard-page.ts'
 import { attachDocs, DocsFiles } from './http/docs-files.ts'
 import { isOwnOrigin } from './http/host-check.ts'
 import { IdempotentAnswers } from './http/idempotency.ts'
@@ -190,6 +191,7 @@ export async function startApp(config: Config, serverLog: ServerLog, engines = s
   })
   const docs = new DocsFiles()
   attachDocs(server, docs)
+  attachDashboard(server, { publicOrigin: config.BERTH_PUBLIC_URL?.origin })
   const routes = [
     ...sessions.routes,
     ...apps.routes,

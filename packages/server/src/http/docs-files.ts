@@ -1,25 +1,10 @@
-// The API reference and the guide, as packages/web built them. They are read from disk for each request:
-// few people open them, and only the list of their names stays in memory.
-import { createReadStream } from 'node:fs'
-import { readdir, stat } from 'node:fs/promises'
-import { extname, join } from 'node:path'
+// The API reference and the guide, as packages/web built them.
+import { join } from 'node:path'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { AppError } from '../platform/errors/app-error.ts'
 import type { RawAnswer } from './call.ts'
 import { dist } from './page-files.ts'
-
-const directory = join(dist, 'docs')
-
-const types: Readonly<Record<string, string>> = {
-  '.html': 'text/html; charset=utf-8',
-  '.js': 'text/javascript; charset=utf-8',
-  '.css': 'text/css; charset=utf-8',
-  '.png': 'image/png',
-  '.jpg': 'image/jpeg',
-  '.jpeg': 'image/jpeg',
-  '.webp': 'image/webp',
-  '.svg': 'image/svg+xml',
-}
+import { StaticFolder } from './static-folder.ts'
 
 const nowhereElse = ["base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'"]
 
@@ -39,7 +24,7 @@ const guidePolicy = ["default-src 'none'", "style-src 'self'", "img-src 'self' d
 )
 
 export class DocsFiles {
-  #names: Promise<ReadonlySet<string>> | undefined
+  readonly #folder = new StaticFolder({ directory: join(dist, 'docs'), what: 'documentation' })
 
   /** The page at /docs. */
   async reference(acceptEncoding: string | undefined): Promise<RawAnswer> {
@@ -53,7 +38,7 @@ export class DocsFiles {
 
   /** Throws when there is no such file. */
   async nameOf(path: string): Promise<string> {
-    const names = await this.#list()
+    const names = await this.#folder.names()
     const name = [path, `${path}.html`].find((each) => names.has(each))
     if (name === undefined || name === 'index.html') {
       throw new AppError('not_found', `Cannot find "/docs/${path}"`)
@@ -61,43 +46,10 @@ export class DocsFiles {
     return name
   }
 
-  async #answer(name: string, acceptEncoding = '', policy: string): Promise<RawAnswer> {
-    const names = await this.#list()
-    const isBrotli = /\bbr\b/.test(acceptEncoding) && names.has(`${name}.br`)
-    const path = join(directory, isBrotli ? `${name}.br` : name)
-    const { size } = await stat(path)
-    return {
-      body: createReadStream(path),
-      headers: {
-        'content-type': types[extname(name)] ?? 'application/octet-stream',
-        'content-length': String(size),
-        ...(isBrotli && { 'content-encoding': 'br' }),
-        vary: 'accept-encoding',
-        // File names in files/ change with their content, so caches may keep them.
-        'cache-control': name.startsWith('files/') ? 'public, max-age=31536000, immutable' : 'no-cache',
-        'content-security-policy': policy,
-        'x-content-type-options': 'nosniff',
-        'referrer-policy': 'no-referrer',
-      },
-    }
+  async #answer(name: string, acceptEncoding: string | undefined, policy: string): Promise<RawAnswer> {
+    const { headers, ...answer } = await this.#folder.answer(name, acceptEncoding, policy)
+    return { ...answer, headers: { ...headers, 'referrer-policy': 'no-referrer' } }
   }
-
-  /** Only files in this list are ever opened, whatever the path. */
-  #list(): Promise<ReadonlySet<string>> {
-    this.#names ??= namesIn(directory).catch((error: unknown) => {
-      this.#names = undefined
-      throw new AppError('unavailable', 'Cannot show the documentation: it is not built; run npm run setup', {
-        cause: error,
-      })
-    })
-    return this.#names
-  }
-}
-
-async function namesIn(folder: string): Promise<ReadonlySet<string>> {
-  const entries = await readdir(folder, { recursive: true, withFileTypes: true })
-  const files = entries.filter((entry) => entry.isFile())
-  return new Set(files.map(({ parentPath, name }) => join(parentPath, name).slice(folder.length + 1)))
 }
 
 /** Everything except /docs itself, which is an operation of the contract. */

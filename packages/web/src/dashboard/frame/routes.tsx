@@ -1,0 +1,58 @@
+// Every address of the dashboard. Each page is loaded when somebody first opens it.
+import {
+  createRootRoute,
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+  Outlet,
+} from '@tanstack/react-router'
+import { Empty } from '../parts/Notes.tsx'
+import { ErrorNote } from '../parts/Notes.tsx'
+import { Root } from './Root.tsx'
+
+export const BASE = '/dashboard'
+
+/** Whatever it is, the address of a page holds only texts, numbers and yes or no. */
+type Search = Record<string, string | number | boolean | undefined>
+
+const root = createRootRoute({
+  component: () => (
+    <Root>
+      <Outlet />
+    </Root>
+  ),
+  validateSearch: (search: Record<string, unknown>): Search =>
+    Object.fromEntries(
+      Object.entries(search).filter(([, value]) => ['string', 'number', 'boolean'].includes(typeof value)),
+    ) as Search,
+  errorComponent: ({ error }) => <ErrorNote error={error} onRetry={() => location.reload()} />,
+  notFoundComponent: () => (
+    <Empty icon="search" title="There is no such page" text="Choose one from the menu, or go back." />
+  ),
+})
+
+type Load = () => Promise<Record<string, unknown>>
+
+function page(path: string, load: Load, name: string) {
+  return createRoute({
+    getParentRoute: () => root,
+    path,
+    // SAFETY: the name is that of a component of the module.
+    component: lazyRouteComponent(load as never, name as never),
+  })
+}
+
+const pages = [
+  page('/', () => import('../pages/overview/OverviewPage.tsx'), 'OverviewPage'),
+  page('/sessions', () => import('../pages/sessions/SessionsPage.tsx'), 'SessionsPage'),
+  page('/sessions/$id', () => import('../pages/session/SessionPage.tsx'), 'SessionPage'),
+]
+
+export function newRouter() {
+  return createRouter({
+    routeTree: root.addChildren(pages),
+    basepath: BASE,
+    scrollRestoration: true,
+    defaultPreload: 'intent',
+  })
+}

@@ -1,0 +1,17 @@
+import { StrictMode } from 'react'
+import { createRoot } from 'react-dom/client'
+import { QueryClientProvider } from '@tanstack/react-query'
+import { RouterProvider } from '@tanstack/react-router'
+import { element } from '../shared/elements.ts'
+import { newQueryClient } from './api/queries.ts'
+import { newRouter } from './frame/routes.tsx'
+import { showTheme } from './parts/theme.ts'
+
+showTheme()
+createRoot(element('root')).render(
+  <StrictMode>
+    <QueryClientProvider client={newQueryClient()}>
+      <RouterProvider router={newRouter()} />
+    </QueryClientProvider>
+  </StrictMode>,
+)

@@ -1,0 +1,5 @@
+import { Page } from '../../parts/Page.tsx'
+
+export function SessionPage() {
+  return <Page title="SessionPage">soon</Page>
+}

@@ -1,0 +1,168 @@
+// Rows of anything. Only those in sight are in the page, so ten thousand scroll as easily as ten. On a phone each row is
+// a card.
+import { useEffect, useRef, type KeyboardEvent, type ReactNode } from 'react'
+import { useVirtualizer } from '@tanstack/react-virtual'
+
+const ROW_HEIGHT = 48
+const OVERSCAN = 12
+/** Reads on before the end comes into sight. */
+const AHEAD = 40
+
+export interface Column<Row> {
+  readonly name: string
+  /** A CSS width of the grid, such as `1fr` or `120px`. */
+  readonly width: string
+  readonly render: (row: Row) => ReactNode
+  /** On a phone, only these columns are shown. */
+  readonly isMain?: boolean
+}
+
+export interface TableProps<Row> {
+  readonly label: string
+  readonly rows: readonly Row[]
+  readonly columns: readonly Column<Row>[]
+  readonly idOf: (row: Row) => string
+  readonly onOpen?: (row: Row) => void
+  readonly selection?: Selection
+  /** Called when the last rows come near. */
+  readonly onEnd?: (() => void) | undefined
+  readonly rowHeight?: number
+  readonly isBusy?: boolean
+}
+
+export interface Selection {
+  readonly ids: ReadonlySet<string>
+  readonly onChange: (ids: ReadonlySet<string>) => void
+}
+
+export function Table<Row>(props: TableProps<Row>) {
+  const {
+    label,
+    rows,
+    columns,
+    idOf,
+    onOpen,
+    selection,
+    onEnd,
+    rowHeight = ROW_HEIGHT,
+    isBusy = false,
+  } = props
+  const scroller = useRef<HTMLDivElement>(null)
+  const virtual = useVirtualizer({
+    count: rows.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => rowHeight,
+    overscan: OVERSCAN,
+    getItemKey: (index) => idOf(rows[index]!),
+  })
+  const items = virtual.getVirtualItems()
+  const last = items.at(-1)?.index ?? 0
+  useEffect(() => {
+    if (last >= rows.length - AHEAD) onEnd?.()
+  }, [last, rows.length, onEnd])
+  const template = [...(selection ? ['36px'] : []), ...columns.map(({ width }) => width)].join(' ')
+  const focusRow = (index: number) => {
+    virtual.scrollToIndex(index)
+    requestAnimationFrame(() => {
+      scroller.current?.querySelector<HTMLElement>(`[data-index="${index}"]`)?.focus()
+    })
+  }
+  return (
+    <div
+      className="table"
+      role="table"
+      aria-label={label}
+      aria-rowcount={rows.length + 1}
+      aria-busy={isBusy}
+      style={{ '--columns': template } as React.CSSProperties}
+    >
+      <div role="rowgroup" className="table-head">
+        <div role="row" aria-rowindex={1}>
+          {selection && (
+            <span role="columnheader">
+              <input
+                type="checkbox"
+                aria-label="Select all rows"
+                checked={rows.length > 0 && rows.every((row) => selection.ids.has(idOf(row)))}
+                onChange={({ target }) =>
+                  selection.onChange(target.checked ? new Set(rows.map(idOf)) : new Set())
+                }
+              />
+            </span>
+          )}
+          {columns.map(({ name, isMain }) => (
+            <span role="columnheader" key={name} data-main={isMain}>
+              {name}
+            </span>
+          ))}
+        </div>
+      </div>
+      {/* The keyboard must reach the rows that are out of sight. */}
+      <div className="table-body" ref={scroller} role="rowgroup" tabIndex={-1}>
+        <div role="presentation" style={{ height: virtual.getTotalSize() }}>
+          {items.map(({ index, start, key }) => {
+            const row = rows[index]!
+            const id = idOf(row)
+            return (
+              <div
+                role="row"
+                aria-rowindex={index + 2}
+                key={key}
+                data-index={index}
+                data-selected={selection?.ids.has(id)}
+                tabIndex={onOpen ? 0 : undefined}
+                className={onOpen ? 'opens' : ''}
+                style={{ height: rowHeight, transform: `translateY(${start}px)` }}
+                onClick={(event) => {
+                  if (!isControl(event.target)) onOpen?.(row)
+                }}
+                onKeyDown={(event) => {
+                  if (event.target !== event.currentTarget) return
+                  onRowKey(event, {
+                    open: () => onOpen?.(row),
+                    move: (by) => focusRow(bound(index + by, rows.length)),
+                  })
+                }}
+              >
+                {selection && (
+                  <span role="cell">
+                    <input
+                      type="checkbox"
+                      aria-label={`Select ${id}`}
+                      checked={selection.ids.has(id)}
+                      onChange={() => selection.onChange(toggled(selection.ids, id))}
+                    />
+                  </span>
+                )}
+                {columns.map(({ name, render, isMain }) => (
+                  <span role="cell" key={name} data-main={isMain} data-name={name}>
+                    {render(row)}
+                  </span>
+                ))}
+              </div>
+            )
+          })}
+        </div>
+      </div>
+    </div>
+  )
+}
+
+const isControl = (target: EventTarget) =>
+  (target as Element).closest('a, button, input, select, label') !== null
+const bound = (index: number, count: number) => Math.min(Math.max(index, 0), count - 1)
+
+function onRowKey(event: KeyboardEvent, acts: { open: () => void; move: (by: number) => void }): void {
+  const steps: Readonly<Record<string, number>> = { ArrowDown: 1, ArrowUp: -1, PageDown: 10, PageUp: -10 }
+  const step = steps[event.key]
+  if (event.key === 'Enter') acts.open()
+  else if (step !== undefined) acts.move(step)
+  else return
+  event.preventDefault()
+}
+
+function toggled(ids: ReadonlySet<string>, id: string): ReadonlySet<string> {
+  const next = new Set(ids)
+  if (!next.delete(id)) next.add(id)
+  return next
+}

@@ -1,0 +1,2 @@
+/** The chosen project stays in the address from page to page: `<Link search={keepProject}>`. */
+export const keepProject = ({ project }: { project?: string }) => (project === undefined ? {} : { project })
