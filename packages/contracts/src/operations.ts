@@ -22,6 +22,7 @@ import * as logs from './logs.ts'
 import { isOperation, type Operation } from './operation.ts'
 import * as organization from './organization.ts'
 import * as playwright from './playwright.ts'
+import * as previews from './previews.ts'
 import * as processes from './processes.ts'
 import * as profiles from './profiles.ts'
 import * as projects from './projects.ts'
@@ -37,6 +38,7 @@ export const operations: readonly Operation[] = [
   browsers,
   browserPools,
   liveView,
+  previews,
   computer,
   files,
   processes,
