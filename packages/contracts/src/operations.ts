@@ -24,6 +24,7 @@ import { isOperation, type Operation } from './operation.ts'
 import * as organization from './organization.ts'
 import * as overview from './overview.ts'
 import * as playwright from './playwright.ts'
+import * as previews from './previews.ts'
 import * as processes from './processes.ts'
 import * as profiles from './profiles.ts'
 import * as projects from './projects.ts'
@@ -41,6 +42,7 @@ export const operations: readonly Operation[] = [
   overview,
   browserPools,
   liveView,
+  previews,
   computer,
   files,
   processes,

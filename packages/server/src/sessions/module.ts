@@ -35,6 +35,7 @@ import { Policies } from './policies/policies.ts'
 import { newPools } from './pools/module.ts'
 import { refreshPoolsOf } from './pools/refresh.ts'
 import { countPoolsUsingProxy } from './pools/store.ts'
+import { previewRoutes } from './previews/routes.ts'
 import { profileRoutes } from './profiles/routes.ts'
 import { SaveWatch } from './profiles/save-watch.ts'
 import { ProfileSaver } from './profiles/saver.ts'
@@ -324,6 +325,7 @@ export async function newSessions(options: SessionsModuleOptions): Promise<Sessi
       ...pools.routes,
       ...controlRoutes(controls),
       ...liveRoutes({ tokens, find }),
+      ...previewRoutes(browsers),
       ...replayRoutes(replays),
       ...extensions.routes,
       ...profileRoutes(profiles),
