@@ -8,6 +8,7 @@ import * as authConnections from './auth-connections.ts'
 import * as authContext from './auth-context.ts'
 import * as browserPools from './browser-pools.ts'
 import * as browsers from './browsers.ts'
+import * as changes from './changes.ts'
 import * as computer from './computer.ts'
 import * as credentialProviders from './credential-providers.ts'
 import * as credentials from './credentials.ts'
@@ -21,6 +22,7 @@ import * as liveView from './live-view.ts'
 import * as logs from './logs.ts'
 import { isOperation, type Operation } from './operation.ts'
 import * as organization from './organization.ts'
+import * as overview from './overview.ts'
 import * as playwright from './playwright.ts'
 import * as processes from './processes.ts'
 import * as profiles from './profiles.ts'
@@ -35,6 +37,7 @@ import * as telemetryDestinations from './telemetry-destinations.ts'
 
 export const operations: readonly Operation[] = [
   browsers,
+  overview,
   browserPools,
   liveView,
   computer,
@@ -61,6 +64,7 @@ export const operations: readonly Operation[] = [
   projects,
   organization,
   entitlements,
+  changes,
   apiKeys,
   authContext,
   auditLogs,

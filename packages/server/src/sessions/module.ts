@@ -29,6 +29,8 @@ import { newExtensions } from './extensions/module.ts'
 import { SessionTokens } from './gateway/tokens.ts'
 import { liveRoutes } from './live-view/routes.ts'
 import { openLiveViews } from './live-view/watched.ts'
+import { overviewRoutes } from './overview/routes.ts'
+import { OverviewService } from './overview/service.ts'
 import { Policies } from './policies/policies.ts'
 import { newPools } from './pools/module.ts'
 import { refreshPoolsOf } from './pools/refresh.ts'
@@ -249,6 +251,11 @@ export async function newSessions(options: SessionsModuleOptions): Promise<Sessi
     isAble: () => instances.shortcomings.length === 0,
     endRecordings: (id) => recorder.endRunning(id, 'stopped'),
   })
+  const overview = new OverviewService({
+    instances,
+    maxSessions: config.BERTH_MAX_CONCURRENT_SESSIONS,
+    maxPooledSessions: config.BERTH_MAX_POOLED_SESSIONS,
+  })
   const find = (call: Call<unknown>, id: string) => browsers.session(callerOf(call), id)
   const controls = new Controls({
     find,
@@ -313,6 +320,7 @@ export async function newSessions(options: SessionsModuleOptions): Promise<Sessi
     saves,
     routes: [
       ...browserRoutes(browsers),
+      ...overviewRoutes(overview),
       ...pools.routes,
       ...controlRoutes(controls),
       ...liveRoutes({ tokens, find }),

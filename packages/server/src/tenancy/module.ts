@@ -11,6 +11,8 @@ import type { ExportNetwork } from './audit/export/types.ts'
 import { auditRoutes } from './audit/routes.ts'
 import { AuditService } from './audit/service.ts'
 import type { AuditTrail } from './audit/trail.ts'
+import { newChanges, type Changes } from './changes/module.ts'
+import type { ChangeSources } from './changes/types.ts'
 import { entitlementsOf } from './organization/entitlements.ts'
 import { organizationRoutes } from './organization/routes.ts'
 import { OrganizationService } from './organization/service.ts'
@@ -26,6 +28,7 @@ export interface TenancyModule {
   readonly projects: ProjectService
   readonly openStreams: OpenStreams
   readonly auditExports: AuditExports
+  readonly changes: Pick<Changes, 'close'>
   readonly routes: readonly Route[]
 }
 
@@ -37,6 +40,7 @@ export function newTenancy(options: {
   contents: readonly ProjectContent[]
   organizationUse: OrganizationUse
   auditExportNetwork: ExportNetwork
+  changeSources: ChangeSources
 }): TenancyModule {
   const { audit, storage } = options
   const { config, db, changes, metrics, listener, log } = options.platform
@@ -72,6 +76,7 @@ export function newTenancy(options: {
     audit,
     network: options.auditExportNetwork,
   })
+  const followed = newChanges(options.platform, options.changeSources)
   const totals = new StorageTotals({ db, kinds: storage.kinds, log })
   metrics.gaugeBy('kind', {
     name: 'berth_storage_bytes',
@@ -94,12 +99,14 @@ export function newTenancy(options: {
     projects,
     openStreams,
     auditExports,
+    changes: followed,
     routes: [
       ...projectRoutes(projects),
       ...organizationRoutes(organization, entitlementsOf(config)),
       ...apiKeyRoutes(new ApiKeyService()),
       ...auditRoutes(new AuditService(audit)),
       ...auditExports.routes,
+      ...followed.routes,
     ],
   }
 }

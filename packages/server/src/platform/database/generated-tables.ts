@@ -1,4 +1,4 @@
-// Made by `npm run generate`, of migrations 6b37e2f6502cd3bcebd9630b5975d3b478ffe549edb6cc98487aaa3b66fbc552.
+// Made by `npm run generate`, of migrations cb247608770da960461797a1a4b7cc97da69d8edd0328da46d783bc1db182c98.
 import type { BigNumber, Json, Time } from './column-types.ts'
 import type { ColumnType } from 'kysely'
 

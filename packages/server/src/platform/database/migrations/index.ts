@@ -24,6 +24,7 @@ import { auditExports } from './023-audit-exports.ts'
 import { telemetryExport } from './024-telemetry-export.ts'
 import { blobStores } from './025-blob-stores.ts'
 import { room } from './026-room.ts'
+import { changes } from './027-changes.ts'
 
 export interface Migration {
   readonly version: number
@@ -59,4 +60,5 @@ export const migrations: readonly Migration[] = [
   { version: 24, name: 'telemetry-export', sql: telemetryExport },
   { version: 25, name: 'blob-stores', sql: blobStores },
   { version: 26, name: 'room', sql: room },
+  { version: 27, name: 'changes', sql: changes },
 ]
