@@ -27,6 +27,7 @@ import { controlRoutes } from './control/routes.ts'
 import { SessionAccess } from './control/session-access.ts'
 import { newExtensions } from './extensions/module.ts'
 import { SessionTokens } from './gateway/tokens.ts'
+import { devtoolsRoutes } from './devtools/routes.ts'
 import { liveRoutes } from './live-view/routes.ts'
 import { openLiveViews } from './live-view/watched.ts'
 import { Policies } from './policies/policies.ts'
@@ -316,6 +317,7 @@ export async function newSessions(options: SessionsModuleOptions): Promise<Sessi
       ...pools.routes,
       ...controlRoutes(controls),
       ...liveRoutes({ tokens, find }),
+      ...devtoolsRoutes({ tokens, find }),
       ...replayRoutes(replays),
       ...extensions.routes,
       ...profileRoutes(profiles),
