@@ -210,7 +210,7 @@ test("an app's key makes and changes no keys, and has the limits of the key that
   const closed = operations.filter(({ closedToApps }) => closedToApps)
   assert.deepEqual(
     closed.map(({ id }) => id),
-    ['createDeployment', 'createApiKey', 'deleteApiKey', 'rotateApiKey', 'updateApiKey'],
+    ['createDeployment', 'createApiKey', 'deleteApiKey', 'rotateApiKey', 'updateApiKey', 'createSignIn'],
   )
   for (const operation of closed) {
     const answer = await caller.sendAs(app.key, sampleRequest(operation, operation.path, references))

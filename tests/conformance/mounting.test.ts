@@ -69,7 +69,6 @@ const neighbours = rows.flatMap(({ path }) => {
   ]
 })
 const usual = [
-  '/',
   '/org',
   '/admin',
   '/json/version',
@@ -90,6 +89,14 @@ test('no path outside the table answers', async () => {
     for (const method of ['GET', 'POST']) {
       assertError(await caller.sendAs(server.key, { method, path }), 'not_found', `${method} ${path}`)
     }
+  }
+})
+
+test('the pages of the dashboard are not in the table, and are only read', async () => {
+  for (const path of ['/', '/dashboard', '/dashboard/sessions/x']) {
+    const answer = await caller.sendAs(server.key, { method: 'GET', path })
+    assert.equal(answer.status, path === '/' ? 302 : 200, path)
+    assertError(await caller.sendAs(server.key, { method: 'POST', path }), 'method_not_allowed', path)
   }
 })
 

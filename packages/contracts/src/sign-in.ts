@@ -56,7 +56,6 @@ export const getSignIn = operation({
   method: 'GET',
   path,
   needsNoScope: true,
-  closedToApps: true,
   status: 200,
   response: SignIn,
   errors: ['not_found'],
@@ -71,6 +70,5 @@ export const deleteSignIn = operation({
   path,
   kind: 'empty',
   needsNoScope: true,
-  closedToApps: true,
   status: 204,
 })
