@@ -46,6 +46,8 @@ const pages = [
   page('/', () => import('../pages/overview/OverviewPage.tsx'), 'OverviewPage'),
   page('/sessions', () => import('../pages/sessions/SessionsPage.tsx'), 'SessionsPage'),
   page('/sessions/$id', () => import('../pages/session/SessionPage.tsx'), 'SessionPage'),
+  page('/profiles', () => import('../pages/profiles/ProfilesPage.tsx'), 'ProfilesPage'),
+  page('/profiles/$id', () => import('../pages/profiles/ProfilePage.tsx'), 'ProfilePage'),
 ]
 
 export function newRouter() {

@@ -1,0 +1,67 @@
+// What uses a profile: sessions that run with it, pools and logins.
+import type { Profile } from '@berth/contracts/profiles'
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { useApi } from '../../api/context.ts'
+import { Card } from '../../parts/Page.tsx'
+import { keepProject } from '../../parts/project.ts'
+
+interface Use {
+  readonly to: string
+  readonly what: string
+  readonly name: string
+}
+
+export function ProfileUses({ profile }: { profile: Profile }) {
+  const { client, power } = useApi()
+  const canSee = power.can('browsers:read')
+  const { data: sessions = [] } = useQuery({
+    queryKey: ['browser', 'of profile', profile.id],
+    enabled: canSee,
+    queryFn: async ({ signal }): Promise<Use[]> =>
+      (await client.browsers.list({ query: profile.id, limit: 100 }, { signal }))
+        .getPaginatedItems()
+        .filter((each) => each.profile?.id === profile.id)
+        .map((each) => ({
+          to: `/sessions/${each.session_id}`,
+          what: 'Session',
+          name: each.name ?? each.session_id,
+        })),
+  })
+  const { data: pools = [] } = useQuery({
+    queryKey: ['browser_pool', 'of profile', profile.id],
+    enabled: canSee,
+    queryFn: async ({ signal }): Promise<Use[]> =>
+      (await client.browserPools.list({ limit: 100 }, { signal }))
+        .getPaginatedItems()
+        .filter(({ browser_pool_config: config }) => config.profile?.id === profile.id)
+        .map(({ id, name }) => ({ to: `/pools/${id}`, what: 'Pool', name: name ?? id })),
+  })
+  const { data: logins = [] } = useQuery({
+    queryKey: ['auth_connection', 'of profile', profile.id, profile.name ?? ''],
+    enabled: power.can('logins:read') && profile.name != null,
+    queryFn: async ({ signal }): Promise<Use[]> =>
+      (await client.auth.connections.list({ profile_name: profile.name!, limit: 100 }, { signal }))
+        .getPaginatedItems()
+        .map(({ id, domain }) => ({ to: `/logins/${id}`, what: 'Login', name: domain })),
+  })
+  const uses = [...sessions, ...pools, ...logins]
+  return (
+    <Card title="In use by">
+      {uses.length === 0 ? (
+        <p className="quiet">Nothing uses it now.</p>
+      ) : (
+        <ul className="uses">
+          {uses.map(({ to, what, name }) => (
+            <li key={to}>
+              <span className="quiet">{what}</span>{' '}
+              <Link to={to} search={keepProject}>
+                {name}
+              </Link>
+            </li>
+          ))}
+        </ul>
+      )}
+    </Card>
+  )
+}
