@@ -1,16 +1,9 @@
 // What uses a profile: sessions that run with it, pools and logins.
 import type { Profile } from '@berth/contracts/profiles'
 import { useQuery } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
 import { useApi } from '../../api/context.ts'
 import { Card } from '../../parts/Page.tsx'
-import { keepProject } from '../../parts/project.ts'
-
-interface Use {
-  readonly to: string
-  readonly what: string
-  readonly name: string
-}
+import { Uses, type Use } from '../../parts/Uses.tsx'
 
 export function ProfileUses({ profile }: { profile: Profile }) {
   const { client, power } = useApi()
@@ -45,23 +38,9 @@ export function ProfileUses({ profile }: { profile: Profile }) {
         .getPaginatedItems()
         .map(({ id, domain }) => ({ to: `/logins/${id}`, what: 'Login', name: domain })),
   })
-  const uses = [...sessions, ...pools, ...logins]
   return (
     <Card title="In use by">
-      {uses.length === 0 ? (
-        <p className="quiet">Nothing uses it now.</p>
-      ) : (
-        <ul className="uses">
-          {uses.map(({ to, what, name }) => (
-            <li key={to}>
-              <span className="quiet">{what}</span>{' '}
-              <Link to={to} search={keepProject}>
-                {name}
-              </Link>
-            </li>
-          ))}
-        </ul>
-      )}
+      <Uses uses={[...sessions, ...pools, ...logins]} />
     </Card>
   )
 }
