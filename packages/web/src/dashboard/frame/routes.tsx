@@ -48,6 +48,8 @@ const pages = [
   page('/sessions/$id', () => import('../pages/session/SessionPage.tsx'), 'SessionPage'),
   page('/profiles', () => import('../pages/profiles/ProfilesPage.tsx'), 'ProfilesPage'),
   page('/profiles/$id', () => import('../pages/profiles/ProfilePage.tsx'), 'ProfilePage'),
+  page('/logins', () => import('../pages/logins/LoginsPage.tsx'), 'LoginsPage'),
+  page('/logins/$id', () => import('../pages/logins/LoginPage.tsx'), 'LoginPage'),
   page('/proxies', () => import('../pages/proxies/ProxiesPage.tsx'), 'ProxiesPage'),
   page('/extensions', () => import('../pages/extensions/ExtensionsPage.tsx'), 'ExtensionsPage'),
 ]
