@@ -50,6 +50,11 @@ const pages = [
   page('/profiles/$id', () => import('../pages/profiles/ProfilePage.tsx'), 'ProfilePage'),
   page('/logins', () => import('../pages/logins/LoginsPage.tsx'), 'LoginsPage'),
   page('/logins/$id', () => import('../pages/logins/LoginPage.tsx'), 'LoginPage'),
+  page('/credentials', () => import('../pages/credentials/CredentialsPage.tsx'), 'CredentialsPage'),
+  page('/keys', () => import('../pages/keys/KeysPage.tsx'), 'KeysPage'),
+  page('/projects', () => import('../pages/projects/ProjectsPage.tsx'), 'ProjectsPage'),
+  page('/projects/$id', () => import('../pages/projects/ProjectPage.tsx'), 'ProjectPage'),
+  page('/settings', () => import('../pages/settings/SettingsPage.tsx'), 'SettingsPage'),
   page('/proxies', () => import('../pages/proxies/ProxiesPage.tsx'), 'ProxiesPage'),
   page('/extensions', () => import('../pages/extensions/ExtensionsPage.tsx'), 'ExtensionsPage'),
 ]
