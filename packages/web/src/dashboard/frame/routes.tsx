@@ -54,6 +54,7 @@ const pages = [
   page('/keys', () => import('../pages/keys/KeysPage.tsx'), 'KeysPage'),
   page('/projects', () => import('../pages/projects/ProjectsPage.tsx'), 'ProjectsPage'),
   page('/projects/$id', () => import('../pages/projects/ProjectPage.tsx'), 'ProjectPage'),
+  page('/audit', () => import('../pages/audit/AuditPage.tsx'), 'AuditPage'),
   page('/settings', () => import('../pages/settings/SettingsPage.tsx'), 'SettingsPage'),
   page('/proxies', () => import('../pages/proxies/ProxiesPage.tsx'), 'ProxiesPage'),
   page('/extensions', () => import('../pages/extensions/ExtensionsPage.tsx'), 'ExtensionsPage'),
