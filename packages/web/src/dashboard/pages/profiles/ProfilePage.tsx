@@ -10,7 +10,7 @@ import { bytes, Time } from '../../parts/Time.tsx'
 import { useOne } from '../../parts/use-one.ts'
 import { useUrl } from '../../parts/use-url.ts'
 import { ImportArchive } from './ImportArchive.tsx'
-import { archiveName, pathOf, titleOf } from './profile.ts'
+import { pathOf, titleOf } from './profile.ts'
 import { ProfileMenu } from './ProfileMenu.tsx'
 import { ProfileUses } from './ProfileUses.tsx'
 import { Versions } from './Versions.tsx'
@@ -44,11 +44,7 @@ export function ProfilePage() {
         canChange && (
           <>
             {profile.version !== undefined && (
-              <a
-                className="button"
-                href={`${pathOf(profile)}/download`}
-                download={archiveName(profile, profile.version)}
-              >
+              <a className="button" href={`${pathOf(profile)}/download`} download>
                 <Icon name="download" size={16} /> Download
               </a>
             )}

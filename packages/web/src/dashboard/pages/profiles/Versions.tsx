@@ -11,7 +11,7 @@ import { bytes, Time } from '../../parts/Time.tsx'
 import { say } from '../../parts/toasts.ts'
 import { useAct } from '../../parts/use-act.ts'
 import { useList } from '../../parts/use-list.ts'
-import { archiveName, pathOf } from './profile.ts'
+import { pathOf } from './profile.ts'
 
 const sources: Readonly<Record<VersionSource, string>> = {
   session: 'Saved when a session ended',
@@ -93,7 +93,7 @@ export function Versions({ profile }: { profile: Profile }) {
                           className="plain"
                           aria-label={`Download version ${each.version}`}
                           href={`${path}/download?version=${each.version}`}
-                          download={archiveName(profile, each.version)}
+                          download
                         >
                           <Icon name="download" size={16} />
                         </a>
