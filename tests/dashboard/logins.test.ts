@@ -32,7 +32,10 @@ test('a login is created, started and finished without leaving the page', async 
   await page.getByRole('dialog').getByLabel('Profile', { exact: true }).fill('shopper')
   await page.getByRole('dialog').getByRole('button', { name: 'Create' }).click()
   await page.getByRole('dialog').getByRole('alert').waitFor()
-  assert.equal(await page.getByRole('dialog').getByLabel('Website', { exact: true }).getAttribute('aria-invalid'), 'true')
+  assert.equal(
+    await page.getByRole('dialog').getByLabel('Website', { exact: true }).getAttribute('aria-invalid'),
+    'true',
+  )
   await page.getByRole('dialog').getByLabel('Website', { exact: true }).fill('code.example')
   await page.getByRole('dialog').getByRole('button', { name: 'Create' }).click()
   await page.getByRole('heading', { level: 1, name: 'code.example' }).waitFor()

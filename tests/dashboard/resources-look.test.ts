@@ -40,17 +40,25 @@ async function fill(): Promise<readonly string[]> {
   const key = await admin.apiKeys.create({ name: hostile })
   const form = new FormData()
   const manifest = JSON.stringify({ manifest_version: 3, name: '<b>x</b>', version: '1.0' })
-  form.set('file', new Blob([new Uint8Array(archiveOf([{ name: 'manifest.json', content: manifest }]))]), 'x.zip')
+  form.set(
+    'file',
+    new Blob([new Uint8Array(archiveOf([{ name: 'manifest.json', content: manifest }]))]),
+    'x.zip',
+  )
   assert.equal((await server.fetch('/extensions', { method: 'POST', body: form })).status, 201)
-  await send(server, 'POST', '/telemetry/destinations', { name: hostile, endpoint: 'https://93.184.216.34' })
-  await send(server, 'POST', '/audit-logs/export/destinations', {
+  const collector = { name: hostile, endpoint: 'https://93.184.216.34' }
+  assert.equal((await send(server, 'POST', '/telemetry/destinations', collector)).status, 201)
+  const destination = await send(server, 'POST', '/audit-logs/export/destinations', {
     type: 's3',
     format: 'jsonl.gz',
     bucket: 'audit-logs',
     prefix: hostile,
     region: 'us-east-1',
-    role_arn: 'arn:aws:iam::123456789012:role/audit',
+    endpoint: 'https://93.184.216.34',
+    access_key_id: 'a',
+    secret_access_key: 'b',
   })
+  assert.equal(destination.status, 201, JSON.stringify(destination.body))
   return [
     '/profiles',
     '/profiles?create=true',
@@ -113,15 +121,21 @@ test('every page fits a phone', async () => {
     const widths = await page.evaluate(
       "[document.documentElement, ...document.querySelectorAll('#content, .page, .dialog, .card')].map((each) => each.scrollWidth - each.clientWidth)",
     )
-    assert.ok((widths as number[]).every((over) => over <= 0), `${path}: ${JSON.stringify(widths)}`)
+    assert.ok(
+      (widths as number[]).every((over) => over <= 0),
+      `${path}: ${JSON.stringify(widths)}`,
+    )
   }
 })
 
 test('hostile names are shown as they are', async () => {
   const names = hostileStrings.filter((name) => name.trim() !== '' && !/[\p{Cc}\p{Cs}]/u.test(name))
+  const shownIn: Record<string, string[]> = { profiles: [], keys: [] }
   for (const name of names) {
-    await send(server, 'POST', '/profiles', { name })
-    await send(server, 'POST', '/org/api_keys', { name })
+    const profile = await send(server, 'POST', '/profiles', { name })
+    if (profile.status === 201) shownIn['profiles']!.push(name)
+    const key = await send(server, 'POST', '/org/api_keys', { name })
+    if (key.status === 201) shownIn['keys']!.push(name)
   }
   // All rows are in sight, and so in the page.
   const { page, complaints } = await signIn(browser, {
@@ -129,11 +143,12 @@ test('hostile names are shown as they are', async () => {
     options: { viewport: { width: 1280, height: 8_000 } },
   })
   page.on('dialog', (shown) => assert.fail(shown.message()))
-  for (const path of ['profiles', 'keys']) {
+  for (const [path, created] of Object.entries(shownIn)) {
+    assert.ok(created.length > names.length / 2, path)
     await page.goto(`${server.url}/dashboard/${path}`)
-    await page.locator('[role=cell] .strong').nth(names.length).waitFor()
+    await page.locator('[role=cell] .strong').nth(created.length - 1).waitFor()
     const shown = new Set(await page.locator('[role=cell] .strong').allTextContents())
-    for (const name of names) assert.ok(shown.has(name), JSON.stringify(name))
+    for (const name of created) assert.ok(shown.has(name), JSON.stringify(name))
   }
   assert.deepEqual(complaints, [])
 })

@@ -14,7 +14,7 @@ import { archiveOf } from '../fixtures/zip.ts'
 import { signIn, startBrowser } from './person.ts'
 
 const owner = { after }
-const server = await startServer(owner, { env: { BERTH_AUDIT_EXPORT_ALLOW: '127.0.0.0/8' } })
+const server = await startServer(owner, { env: { BERTH_AUDIT_EXPORT_ALLOW: '127.0.0.1:1' } })
 const browser = await startBrowser(owner)
 const admin = client84(server)
 const folder = tempDir(owner)
@@ -55,7 +55,10 @@ test('a profile is created, filled, restored to an older version and back, renam
     await dialog(page).getByRole('button', { name: 'Import' }).click()
     await page.getByText(`${version} current`).waitFor()
   }
-  await row(page, 'Imported').filter({ hasNotText: 'current' }).getByRole('button', { name: 'Restore' }).click()
+  await row(page, 'Imported')
+    .filter({ hasNotText: 'current' })
+    .getByRole('button', { name: 'Restore' })
+    .click()
   await page.getByText('1 current').waitFor()
   await page.getByRole('button', { name: 'Undo' }).click()
   await page.getByText('2 current').waitFor()
@@ -127,7 +130,10 @@ test('a proxy is created with its fields, checked, and kept while something uses
 
 test('an extension is uploaded by choosing a file, and deleted', async (t) => {
   const archive = archiveOf([
-    { name: 'manifest.json', content: JSON.stringify({ manifest_version: 3, name: 'Helper', version: '1.2.3' }) },
+    {
+      name: 'manifest.json',
+      content: JSON.stringify({ manifest_version: 3, name: 'Helper', version: '1.2.3' }),
+    },
   ])
   const { page } = await visit(t, '/extensions')
   await page.getByRole('button', { name: 'Upload' }).click()
@@ -162,7 +168,9 @@ test('a credential takes secrets, never shows them, and counts its one-time code
   await dialog(page).getByText('email, password').waitFor()
   await dialog(page).getByRole('button', { name: 'Show the current one-time code' }).click()
   assert.match(await dialog(page).locator('.code-now code').innerText(), /^\d{6}$/)
-  await dialog(page).getByText(/Ends in \d+ s/).waitFor()
+  await dialog(page)
+    .getByText(/Ends in \d+ s/)
+    .waitFor()
   assert.ok(!(await page.content()).includes('a-secret-nobody-sees'))
   await dialog(page).getByRole('button', { name: 'Edit' }).click()
   await dialog(page).getByRole('checkbox', { name: 'email' }).uncheck()
@@ -193,10 +201,15 @@ test('a key is made with scopes, shown once, replaced, and the own one cannot be
   await dialog(page).getByRole('button', { name: 'Replace' }).click()
   const next = await dialog(page).locator('.secret code').innerText()
   assert.notEqual(next, key)
-  await eventually('the old key has ended', async () => (await server.fetch('/browsers', { key })).status === 401)
+  await eventually(
+    'the old key has ended',
+    async () => (await server.fetch('/browsers', { key })).status === 401,
+  )
   assert.equal((await server.fetch('/browsers', { key: next })).status, 200)
   await page.getByRole('button', { name: 'I have it' }).click()
-  await row(page, 'You').getByRole('button', { name: /Actions for/ }).click()
+  await row(page, 'You')
+    .getByRole('button', { name: /Actions for/ })
+    .click()
   await page.getByRole('menuitem', { name: /Delete/, disabled: true }).waitFor()
 })
 
@@ -232,7 +245,10 @@ test('the audit log keeps its filters in the address, opens an entry, and is dow
     page.waitForEvent('download'),
     page.getByRole('button', { name: 'Download' }).click(),
   ])
-  const lines = gunzipSync(readFileSync(await download.path())).toString().trim().split('\n')
+  const lines = gunzipSync(readFileSync(await download.path()))
+    .toString()
+    .trim()
+    .split('\n')
   for (const line of lines) {
     const entry = JSON.parse(line) as { method: string; path: string }
     assert.equal(entry.method, 'POST')
@@ -281,10 +297,22 @@ test('settings say who you are and how the server is, and take a telemetry desti
 })
 
 test('a key that only reads is offered no changes, and the API refuses them', async (t) => {
-  const { body } = await send<{ key: string }>(server, 'POST', '/org/api_keys', { name: 'reader', scopes: ['read'] })
+  const { body } = await send<{ key: string }>(server, 'POST', '/org/api_keys', {
+    name: 'reader',
+    scopes: ['read'],
+  })
   const { page } = await visit(t, '/profiles', body.key)
   await row(page, 'taken').waitFor()
-  for (const path of ['profiles', 'proxies', 'extensions', 'logins', 'credentials', 'keys', 'projects', 'apps']) {
+  for (const path of [
+    'profiles',
+    'proxies',
+    'extensions',
+    'logins',
+    'credentials',
+    'keys',
+    'projects',
+    'apps',
+  ]) {
     // The form's address does not open it either.
     await page.goto(`${server.url}/dashboard/${path}?create=true&deploy=true&add=file`)
     await page.getByRole('heading', { level: 1 }).waitFor()

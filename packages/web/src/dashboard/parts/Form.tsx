@@ -28,7 +28,14 @@ export interface FormDialogProps extends Omit<DialogProps, 'isOpen' | 'children'
   readonly children: ReactNode
 }
 
-export function FormDialog({ action, isReady = true, onSend, onClose, children, ...dialog }: FormDialogProps) {
+export function FormDialog({
+  action,
+  isReady = true,
+  onSend,
+  onClose,
+  children,
+  ...dialog
+}: FormDialogProps) {
   return (
     <Dialog {...dialog} isOpen onClose={onClose}>
       <Form action={action} isReady={isReady} onSend={onSend} onCancel={onClose}>
@@ -107,7 +114,18 @@ export interface TextFieldProps extends InputProps {
 }
 
 export function TextField(props: TextFieldProps) {
-  const { name, label, hint, isOptional = false, value, onChange, type = 'text', lines = 1, isCode, ...rest } = props
+  const {
+    name,
+    label,
+    hint,
+    isOptional = false,
+    value,
+    onChange,
+    type = 'text',
+    lines = 1,
+    isCode,
+    ...rest
+  } = props
   const problem = useProblemAt(name)
   const common = {
     name,
@@ -122,7 +140,12 @@ export function TextField(props: TextFieldProps) {
     <Field label={label} hint={hint} problem={problem} isOptional={isOptional}>
       {(attributes) =>
         lines > 1 ? (
-          <textarea {...attributes} {...common} rows={lines} onChange={({ target }) => onChange(target.value)} />
+          <textarea
+            {...attributes}
+            {...common}
+            rows={lines}
+            onChange={({ target }) => onChange(target.value)}
+          />
         ) : (
           <input {...attributes} {...common} type={type} onChange={({ target }) => onChange(target.value)} />
         )
@@ -135,7 +158,15 @@ export interface SelectFieldProps extends InputProps {
   readonly options: readonly { readonly value: string; readonly text: string }[]
 }
 
-export function SelectField({ name, label, hint, isOptional = false, value, onChange, options }: SelectFieldProps) {
+export function SelectField({
+  name,
+  label,
+  hint,
+  isOptional = false,
+  value,
+  onChange,
+  options,
+}: SelectFieldProps) {
   const problem = useProblemAt(name)
   return (
     <Field label={label} hint={hint} problem={problem} isOptional={isOptional}>

@@ -13,7 +13,10 @@ export function Search({ name = 'q', label }: { name?: string; label: string }) 
   useEffect(() => setText(current), [current])
   useEffect(() => {
     if (text === current) return
-    const timer = setTimeout(() => set({ [name]: text === '' ? undefined : text }, { replace: true }), WAIT_MS)
+    const timer = setTimeout(
+      () => set({ [name]: text === '' ? undefined : text }, { replace: true }),
+      WAIT_MS,
+    )
     return () => clearTimeout(timer)
     // Only what is typed counts; the address follows it.
   }, [text])

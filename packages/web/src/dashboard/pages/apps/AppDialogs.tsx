@@ -11,12 +11,20 @@ export function AppDialogs() {
   const [deployment, invocation] = [url.text('deployment'), url.text('invocation')]
   if (invocation !== '') {
     return (
-      <InvocationDetails key={invocation} id={invocation} onClose={() => url.set({ invocation: undefined })} />
+      <InvocationDetails
+        key={invocation}
+        id={invocation}
+        onClose={() => url.set({ invocation: undefined })}
+      />
     )
   }
   if (deployment !== '') {
     return (
-      <DeploymentDetails key={deployment} id={deployment} onClose={() => url.set({ deployment: undefined })} />
+      <DeploymentDetails
+        key={deployment}
+        id={deployment}
+        onClose={() => url.set({ deployment: undefined })}
+      />
     )
   }
   if (url.has('deploy') && canWrite) {

@@ -22,7 +22,9 @@ export function AppPage() {
     queryKey: ['deployment', 'app', projectId ?? null, name],
     queryFn: async ({ signal }) =>
       // SAFETY: Berth answers with more fields than the client names.
-      (await client.apps.list({ app_name: name, limit: 100 }, { signal })).getPaginatedItems() as AppVersion[],
+      (
+        await client.apps.list({ app_name: name, limit: 100 }, { signal })
+      ).getPaginatedItems() as AppVersion[],
     placeholderData: () => undefined,
   })
   const versions = query.data
@@ -48,7 +50,11 @@ export function AppPage() {
       {!versions ? (
         <Pending query={query} what="the app" />
       ) : !chosen ? (
-        <Empty icon="apps" title="No version can be invoked" text="Its deployments have failed or were stopped." />
+        <Empty
+          icon="apps"
+          title="No version can be invoked"
+          text="Its deployments have failed or were stopped."
+        />
       ) : (
         <Version chosen={chosen} versions={versions} />
       )}

@@ -11,7 +11,12 @@ import { DeploymentState } from './status.tsx'
 
 const columns: readonly Column<Deployment>[] = [
   { name: 'Deployment', width: 'minmax(0, 1fr)', isMain: true, render: ({ id }) => <code>{id}</code> },
-  { name: 'State', width: '120px', isMain: true, render: ({ status }) => <DeploymentState status={status} /> },
+  {
+    name: 'State',
+    width: '120px',
+    isMain: true,
+    render: ({ status }) => <DeploymentState status={status} />,
+  },
   {
     name: 'From',
     width: 'minmax(0, 1.2fr)',
@@ -26,14 +31,16 @@ export function DeploymentList({ appName }: { appName?: string }) {
   const { client } = useApi()
   const url = useUrl()
   const query = url.text('q')
-  const list = useList<Deployment>(['deployment', query, appName ?? ''], async (page, signal) =>
-    // SAFETY: Berth answers with more fields than the client names.
-    (
-      await client.deployments.list(
-        { ...page, query, ...(appName !== undefined && { app_name: appName }) },
-        { signal },
-      )
-    ).getPaginatedItems() as Deployment[],
+  const list = useList<Deployment>(
+    ['deployment', query, appName ?? ''],
+    async (page, signal) =>
+      // SAFETY: Berth answers with more fields than the client names.
+      (
+        await client.deployments.list(
+          { ...page, query, ...(appName !== undefined && { app_name: appName }) },
+          { signal },
+        )
+      ).getPaginatedItems() as Deployment[],
   )
   return (
     <>

@@ -24,7 +24,12 @@ const columns: readonly Column<Invocation>[] = [
       </span>
     ),
   },
-  { name: 'State', width: '120px', isMain: true, render: ({ status }) => <InvocationState status={status} /> },
+  {
+    name: 'State',
+    width: '120px',
+    isMain: true,
+    render: ({ status }) => <InvocationState status={status} />,
+  },
   { name: 'Reason', width: 'minmax(0, 1fr)', render: ({ status_reason: reason }) => reason },
   { name: 'Started', width: '140px', render: ({ started_at: at }) => <Time at={at} /> },
   {
@@ -40,19 +45,21 @@ export function InvocationList({ appName }: { appName?: string }) {
   const url = useUrl()
   const query = url.text('q')
   const status = url.text('status') as InvocationStatus | ''
-  const list = useList<Invocation>(['invocation', query, status, appName ?? ''], async (page, signal) =>
-    // SAFETY: Berth answers with more fields than the client names.
-    (
-      await client.invocations.list(
-        {
-          ...page,
-          query,
-          ...(status !== '' && { status }),
-          ...(appName !== undefined && { app_name: appName }),
-        },
-        { signal },
-      )
-    ).getPaginatedItems() as Invocation[],
+  const list = useList<Invocation>(
+    ['invocation', query, status, appName ?? ''],
+    async (page, signal) =>
+      // SAFETY: Berth answers with more fields than the client names.
+      (
+        await client.invocations.list(
+          {
+            ...page,
+            query,
+            ...(status !== '' && { status }),
+            ...(appName !== undefined && { app_name: appName }),
+          },
+          { signal },
+        )
+      ).getPaginatedItems() as Invocation[],
   )
   return (
     <>

@@ -10,7 +10,12 @@ import { EditorView, keymap } from '@codemirror/view'
 const look = EditorView.theme({
   '&': { border: '1px solid var(--line)', borderRadius: '8px', background: 'var(--field)' },
   '&.cm-focused': { outline: '3px solid var(--focus)' },
-  '.cm-content': { minHeight: '110px', fontFamily: 'var(--mono)', fontSize: '12.5px', caretColor: 'var(--text)' },
+  '.cm-content': {
+    minHeight: '110px',
+    fontFamily: 'var(--mono)',
+    fontSize: '12.5px',
+    caretColor: 'var(--text)',
+  },
   '.cm-scroller': { maxHeight: '40vh', overflow: 'auto' },
   '.cm-cursor': { borderLeftColor: 'var(--text)' },
   '.cm-matchingBracket': { background: 'var(--accent-surface)' },

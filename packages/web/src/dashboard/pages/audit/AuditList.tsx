@@ -78,7 +78,8 @@ export function AuditList() {
 }
 
 function FilterBar({ url, filters }: { url: Url; filters: Filters }) {
-  const set = (name: string, value: string) => url.set({ [name]: value === '' ? undefined : value }, { replace: true })
+  const set = (name: string, value: string) =>
+    url.set({ [name]: value === '' ? undefined : value }, { replace: true })
   return (
     <div className="filters">
       <Search label="Search path, address, person, status" />
@@ -110,7 +111,11 @@ function FilterBar({ url, filters }: { url: Url; filters: Filters }) {
           />
         </>
       )}
-      <select aria-label="Method" value={filters.method} onChange={({ target }) => set('method', target.value)}>
+      <select
+        aria-label="Method"
+        value={filters.method}
+        onChange={({ target }) => set('method', target.value)}
+      >
         <option value="">Every method</option>
         {METHODS.map((method) => (
           <option key={method}>{method}</option>

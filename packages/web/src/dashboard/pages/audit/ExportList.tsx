@@ -38,7 +38,6 @@ const columns: readonly Column<AuditExportDestination>[] = [
   {
     name: 'State',
     width: '110px',
-    isMain: true,
     render: ({ status, consecutive_failures: failures }) => (
       <Badge tone={failures > 0 ? 'bad' : status === 'active' ? 'good' : 'quiet'}>
         {failures > 0 ? 'Fails' : status === 'active' ? 'Active' : 'Paused'}
@@ -53,7 +52,8 @@ const columns: readonly Column<AuditExportDestination>[] = [
   {
     name: 'Last written',
     width: '140px',
-    render: ({ last_success_at: at }) => (at === undefined ? <span className="quiet">Never</span> : <Time at={at} />),
+    render: ({ last_success_at: at }) =>
+      at === undefined ? <span className="quiet">Never</span> : <Time at={at} />,
   },
   { name: 'Actions', width: '40px', isMain: true, render: (each) => <Actions destination={each} /> },
 ]

@@ -8,7 +8,9 @@ export function CreateCredential({ onClose }: { onClose: () => void }) {
   const ask = useAsk()
   const [name, setName] = useState('')
   const [domain, setDomain] = useState('')
-  const [rows, setRows] = useState(() => [newRow('email'), newRow('password')] as readonly ReturnType<typeof newRow>[])
+  const [rows, setRows] = useState(
+    () => [newRow('email'), newRow('password')] as readonly ReturnType<typeof newRow>[],
+  )
   const [sso, setSso] = useState('')
   const [secret, setSecret] = useState('')
   const [domains, setDomains] = useState('')
@@ -42,7 +44,14 @@ export function CreateCredential({ onClose }: { onClose: () => void }) {
       }}
     >
       <div className="form-grid">
-        <TextField name="name" label="Name" hint="Unique in the project" autoFocus value={name} onChange={setName} />
+        <TextField
+          name="name"
+          label="Name"
+          hint="Unique in the project"
+          autoFocus
+          value={name}
+          onChange={setName}
+        />
         <TextField
           name="domain"
           label="Website"

@@ -14,7 +14,9 @@ import { OneTimeCode } from './OneTimeCode.tsx'
 export function CredentialDetails({ id, onClose }: { id: string; onClose: () => void }) {
   const { client, power } = useApi()
   const [open, setOpen] = useState<'edit' | 'delete'>()
-  const query = useOne<Credential>(['credential', id], (signal) => client.credentials.retrieve(id, { signal }))
+  const query = useOne<Credential>(['credential', id], (signal) =>
+    client.credentials.retrieve(id, { signal }),
+  )
   const { data: credential } = query
   const remove = useAct({
     run: () => client.credentials.delete(id),

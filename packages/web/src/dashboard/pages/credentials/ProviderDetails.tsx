@@ -74,7 +74,12 @@ export function ProviderDetails({ id, onClose }: { id: string; onClose: () => vo
               <button type="button" onClick={() => setShowsItems(true)}>
                 Show its items
               </button>
-              <button type="button" className="primary" disabled={test.isPending} onClick={() => test.mutate()}>
+              <button
+                type="button"
+                className="primary"
+                disabled={test.isPending}
+                onClick={() => test.mutate()}
+              >
                 {test.isPending ? 'Testing…' : 'Test'}
               </button>
             </footer>

@@ -35,9 +35,11 @@ const columns: readonly Column<CredentialProvider>[] = [
 export function ProviderList() {
   const { client } = useApi()
   const url = useUrl()
-  const list = useList<CredentialProvider>(['credential_provider'], async (page, signal) =>
-    // SAFETY: Berth answers with more fields and kinds than the client names.
-    (await client.credentialProviders.list(page, { signal })).getPaginatedItems() as CredentialProvider[],
+  const list = useList<CredentialProvider>(
+    ['credential_provider'],
+    async (page, signal) =>
+      // SAFETY: Berth answers with more fields and kinds than the client names.
+      (await client.credentialProviders.list(page, { signal })).getPaginatedItems() as CredentialProvider[],
   )
   return (
     <ListBody

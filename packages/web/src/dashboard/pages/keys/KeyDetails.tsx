@@ -20,7 +20,10 @@ export function KeyDetails({ id, onClose }: { id: string; onClose: () => void })
           facts={[
             ['Key', <code key="key">{key.masked_key}</code>],
             ['May', key.scopes === null ? 'Everything' : key.scopes.join(', ')],
-            ['Project', key.project_id === null ? 'Whole organisation' : (key.project_name ?? key.project_id)],
+            [
+              'Project',
+              key.project_id === null ? 'Whole organisation' : (key.project_name ?? key.project_id),
+            ],
             ['Created', <Time key="created" at={key.created_at} />],
             ['Created by', key.created_by.name ?? key.created_by.email],
             ['Made with the key', key.created_by_key_id && <Copyable text={key.created_by_key_id} />],

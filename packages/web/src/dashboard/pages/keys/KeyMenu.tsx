@@ -61,7 +61,12 @@ export function KeyMenu({ apiKey, onCreated }: KeyMenuProps) {
         ]}
       />
       {open === 'rename' && (
-        <RenameDialog what="key" name={apiKey.name} onSend={(name) => rename.mutateAsync(name)} onClose={close} />
+        <RenameDialog
+          what="key"
+          name={apiKey.name}
+          onSend={(name) => rename.mutateAsync(name)}
+          onClose={close}
+        />
       )}
       {open === 'rotate' && (
         <RotateKey apiKey={apiKey} onSend={(body) => rotate.mutateAsync(body)} onClose={close} />

@@ -25,9 +25,11 @@ export function KeysPage() {
   const ownId = power.signIn.key.id
   const [created, setCreated] = useState<CreatedApiKey>()
   const columns = useMemo(() => columnsFor(ownId, setCreated), [ownId])
-  const list = useList<ApiKey>(['api_key', query, status], async (page, signal) =>
-    // SAFETY: Berth answers with more fields than the client names.
-    (await client.apiKeys.list({ ...page, query, status }, { signal })).getPaginatedItems() as ApiKey[],
+  const list = useList<ApiKey>(
+    ['api_key', query, status],
+    async (page, signal) =>
+      // SAFETY: Berth answers with more fields than the client names.
+      (await client.apiKeys.list({ ...page, query, status }, { signal })).getPaginatedItems() as ApiKey[],
   )
   const canCreate = power.can('api_keys:write')
   return (
@@ -112,7 +114,12 @@ const columnsFor = (
   },
   { name: 'State', width: '150px', render: (key) => <KeyState apiKey={key} /> },
   { name: 'Created', width: '130px', render: ({ created_at: at }) => <Time at={at} /> },
-  { name: 'Actions', width: '40px', isMain: true, render: (key) => <KeyMenu apiKey={key} onCreated={onCreated} /> },
+  {
+    name: 'Actions',
+    width: '40px',
+    isMain: true,
+    render: (key) => <KeyMenu apiKey={key} onCreated={onCreated} />,
+  },
 ]
 
 export function KeyState({ apiKey: { deleted_at: deleted, expires_at: expires } }: { apiKey: ApiKey }) {

@@ -25,7 +25,8 @@ export const noAccess = Object.fromEntries(scopeFamilies.map((family) => [family
 export function scopesOf(accesses: Accesses): Scope[] {
   const reads = scopeFamilies.filter((family) => accesses[family] !== 'none')
   const writes = scopeFamilies.filter((family) => accesses[family] === 'write')
-  if (reads.length === scopeFamilies.length) return ['read', ...writes.map((family): Scope => `${family}:write`)]
+  if (reads.length === scopeFamilies.length)
+    return ['read', ...writes.map((family): Scope => `${family}:write`)]
   return reads.map((family): Scope => (writes.includes(family) ? `${family}:write` : `${family}:read`))
 }
 

@@ -59,7 +59,9 @@ function ProfileField({ value, onChange }: { value: string; onChange: (value: st
     queryKey: ['profile', 'offer', projectId ?? null],
     enabled: power.can('profiles:read'),
     queryFn: async ({ signal }) =>
-      (await client.profiles.list({ limit: 100 }, { signal })).getPaginatedItems().flatMap(({ name }) => name ?? []),
+      (await client.profiles.list({ limit: 100 }, { signal }))
+        .getPaginatedItems()
+        .flatMap(({ name }) => name ?? []),
   })
   return (
     <Field label="Profile" hint="A new name makes a new profile." problem={problem}>

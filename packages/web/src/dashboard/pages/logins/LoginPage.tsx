@@ -135,9 +135,13 @@ function LoginFacts({ login }: { login: ManagedAuth }) {
         ],
         [
           'Credential',
-          credential && (credential.name ?? [credential.provider, credential.path].filter(Boolean).join(': ')),
+          credential &&
+            (credential.name ?? [credential.provider, credential.path].filter(Boolean).join(': ')),
         ],
-        ['Logs in again by itself', login.auto_reauth ? (login.can_reauth ? 'Yes' : `Not now: ${reason}`) : 'No'],
+        [
+          'Logs in again by itself',
+          login.auto_reauth ? (login.can_reauth ? 'Yes' : `Not now: ${reason}`) : 'No',
+        ],
         [
           'Checks',
           login.health_checks

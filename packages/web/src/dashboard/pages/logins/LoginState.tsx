@@ -2,7 +2,11 @@ import type { FlowStatus, FlowStep, ManagedAuth } from '@berth/contracts/auth-co
 import { Badge, type Tone } from '../../parts/Badge.tsx'
 
 export function LoginState({ login: { status } }: { login: Pick<ManagedAuth, 'status'> }) {
-  return status === 'AUTHENTICATED' ? <Badge tone="good">Logged in</Badge> : <Badge tone="warn">Logged out</Badge>
+  return status === 'AUTHENTICATED' ? (
+    <Badge tone="good">Logged in</Badge>
+  ) : (
+    <Badge tone="warn">Logged out</Badge>
+  )
 }
 
 export const stepWords: Readonly<Record<FlowStep, string>> = {

@@ -32,12 +32,14 @@ const columns: readonly Column<ManagedAuth>[] = [
   {
     name: 'By itself',
     width: '120px',
-    render: ({ can_reauth: canReauth }) => (canReauth ? 'Logs in again' : <span className="quiet">Needs you</span>),
+    render: ({ can_reauth: canReauth }) =>
+      canReauth ? 'Logs in again' : <span className="quiet">Needs you</span>,
   },
   {
     name: 'Checked',
     width: '140px',
-    render: ({ last_auth_check_at: at }) => (at === undefined ? <span className="quiet">Never</span> : <Time at={at} />),
+    render: ({ last_auth_check_at: at }) =>
+      at === undefined ? <span className="quiet">Never</span> : <Time at={at} />,
   },
 ]
 
@@ -46,9 +48,13 @@ export function LoginsPage() {
   const navigate = useNavigate()
   const url = useUrl()
   const query = url.text('q')
-  const list = useList<ManagedAuth>(['auth_connection', query], async (page, signal) =>
-    // SAFETY: Berth answers with more fields than the client names.
-    (await client.auth.connections.list({ ...page, query }, { signal })).getPaginatedItems() as ManagedAuth[],
+  const list = useList<ManagedAuth>(
+    ['auth_connection', query],
+    async (page, signal) =>
+      // SAFETY: Berth answers with more fields than the client names.
+      (
+        await client.auth.connections.list({ ...page, query }, { signal })
+      ).getPaginatedItems() as ManagedAuth[],
   )
   const canCreate = power.can('logins:write')
   const open = (id: string) => void navigate({ to: `/logins/${id}`, search: keepProject })

@@ -29,11 +29,13 @@ export function Timeline({ id }: { id: string }) {
   const { client } = useApi()
   const url = useUrl()
   const type = url.text('type') as TimelineType | ''
-  const list = useList<TimelineEvent>(['auth_connection', 'timeline', id, type], async (page, signal) =>
-    // SAFETY: as everywhere, Berth's answers have more than the client names.
-    (
-      await client.auth.connections.timeline(id, { ...page, ...(type !== '' && { type }) }, { signal })
-    ).getPaginatedItems() as TimelineEvent[],
+  const list = useList<TimelineEvent>(
+    ['auth_connection', 'timeline', id, type],
+    async (page, signal) =>
+      // SAFETY: as everywhere, Berth's answers have more than the client names.
+      (
+        await client.auth.connections.timeline(id, { ...page, ...(type !== '' && { type }) }, { signal })
+      ).getPaginatedItems() as TimelineEvent[],
   )
   return (
     <Card

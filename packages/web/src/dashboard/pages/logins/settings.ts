@@ -62,7 +62,9 @@ export function requestOf(settings: Settings, before: Settings = newSettings): R
   return {
     ...(settings.loginUrl !== before.loginUrl && { login_url: settings.loginUrl.trim() }),
     ...(credential && { credential }),
-    ...(settings.allowedDomains !== before.allowedDomains && { allowed_domains: wordsOf(settings.allowedDomains) }),
+    ...(settings.allowedDomains !== before.allowedDomains && {
+      allowed_domains: wordsOf(settings.allowedDomains),
+    }),
     browser: {
       stealth: settings.isStealth,
       ...(hasNewProxy && { proxy: settings.proxyId === '' ? { mode: 'default' } : { id: settings.proxyId } }),

@@ -40,9 +40,14 @@ const columns: readonly Column<Profile>[] = [
   {
     name: 'Last used',
     width: '140px',
-    render: ({ last_used_at: at }) => (at === undefined ? <span className="quiet">Never</span> : <Time at={at} />),
+    render: ({ last_used_at: at }) =>
+      at === undefined ? <span className="quiet">Never</span> : <Time at={at} />,
   },
-  { name: 'Changed', width: '140px', render: (profile) => <Time at={profile.updated_at ?? profile.created_at} /> },
+  {
+    name: 'Changed',
+    width: '140px',
+    render: (profile) => <Time at={profile.updated_at ?? profile.created_at} />,
+  },
   { name: 'Actions', width: '40px', isMain: true, render: (profile) => <ProfileMenu profile={profile} /> },
 ]
 

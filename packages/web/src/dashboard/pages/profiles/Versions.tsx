@@ -72,7 +72,9 @@ export function Versions({ profile }: { profile: Profile }) {
                       </>
                     )}
                     {each.conflicts_with !== undefined && (
-                      <small className="hint warn">Without the changes of version {each.conflicts_with}</small>
+                      <small className="hint warn">
+                        Without the changes of version {each.conflicts_with}
+                      </small>
                     )}
                   </td>
                   <td className="number">{bytes(each.size_bytes)}</td>

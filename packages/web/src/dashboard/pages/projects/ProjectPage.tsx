@@ -92,7 +92,14 @@ function Loaded({ project, above }: { project: Project; above: React.ReactNode }
               items={[
                 { text: 'Rename', icon: 'settings', onSelect: () => setOpen('rename') },
                 ...(power.isOrganization
-                  ? [{ text: 'Delete', icon: 'trash' as const, isDanger: true, onSelect: () => setOpen('delete') }]
+                  ? [
+                      {
+                        text: 'Delete',
+                        icon: 'trash' as const,
+                        isDanger: true,
+                        onSelect: () => setOpen('delete'),
+                      },
+                    ]
                   : []),
               ]}
             />

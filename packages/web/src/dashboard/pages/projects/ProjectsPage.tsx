@@ -105,8 +105,20 @@ function CreateProject({ onClose, onCreated }: CreateProjectProps) {
     onDone: onCreated,
   })
   return (
-    <FormDialog title="Create a project" action="Create" onClose={onClose} onSend={() => create.mutateAsync()}>
-      <TextField name="name" label="Name" hint="Unique, without / and %" autoFocus value={name} onChange={setName} />
+    <FormDialog
+      title="Create a project"
+      action="Create"
+      onClose={onClose}
+      onSend={() => create.mutateAsync()}
+    >
+      <TextField
+        name="name"
+        label="Name"
+        hint="Unique, without / and %"
+        autoFocus
+        value={name}
+        onChange={setName}
+      />
     </FormDialog>
   )
 }

@@ -39,13 +39,17 @@ export function StorageCard({ id }: { id: string }) {
           <span className="strong">{bytes(used)}</span>
           {max === null ? ' in use, without a limit' : ` of ${bytes(max)} in use`}
         </p>
-        {max !== null && <meter min={0} max={max} high={max * 0.9} value={used} aria-label="Storage in use" />}
+        {max !== null && (
+          <meter min={0} max={max} high={max * 0.9} value={used} aria-label="Storage in use" />
+        )}
         <ul className="storage">
           {storageKinds.map((kind) => (
             <li key={kind}>
               <span>{kindWords[kind]}</span>
               <span className="bar">
-                <span style={{ width: `${whole === 0 ? 0 : Math.min(100, (byKind[kind] / whole) * 100)}%` }} />
+                <span
+                  style={{ width: `${whole === 0 ? 0 : Math.min(100, (byKind[kind] / whole) * 100)}%` }}
+                />
               </span>
               <span className="number">{bytes(byKind[kind])}</span>
             </li>

@@ -61,7 +61,8 @@ export function CreateProxy({ onClose }: { onClose: () => void }) {
   })
   const hasManaged = entitlements?.features.managed_proxies.enabled ?? true
   const create = useAct({
-    run: (signal: AbortSignal) => ask('/proxies', { method: 'POST', body: requestOf(type, protocol, fields), signal }),
+    run: (signal: AbortSignal) =>
+      ask('/proxies', { method: 'POST', body: requestOf(type, protocol, fields), signal }),
     done: 'The proxy is created',
     changes: ['proxy'],
     isQuiet: true,
@@ -79,12 +80,18 @@ export function CreateProxy({ onClose }: { onClose: () => void }) {
       <SelectField
         name="type"
         label="Type"
-        hint={hasManaged ? undefined : 'The operator of this server has set up no other types (BERTH_PROXY_PROVIDERS).'}
+        hint={
+          hasManaged
+            ? undefined
+            : 'The operator of this server has set up no other types (BERTH_PROXY_PROVIDERS).'
+        }
         value={type}
         onChange={(value) => setType(value as ProxyType)}
         options={[
           { value: 'custom', text: 'A proxy of your own' },
-          ...(hasManaged ? managedProxyTypes.map((each) => ({ value: each, text: `Of the operator: ${each}` })) : []),
+          ...(hasManaged
+            ? managedProxyTypes.map((each) => ({ value: each, text: `Of the operator: ${each}` }))
+            : []),
         ]}
       />
       <TextField name="name" label="Name" isOptional autoFocus {...field('name')} />
@@ -99,11 +106,24 @@ export function CreateProxy({ onClose }: { onClose: () => void }) {
               options={proxyProtocols.map((each) => ({ value: each, text: each }))}
             />
             <TextField name="config.host" label="Host" placeholder="proxy.example.com" {...field('host')} />
-            <TextField name="config.port" label="Port" type="number" min={1} max={65_535} {...field('port')} />
+            <TextField
+              name="config.port"
+              label="Port"
+              type="number"
+              min={1}
+              max={65_535}
+              {...field('port')}
+            />
           </div>
           <div className="form-grid">
             <TextField name="config.username" label="User name" isOptional {...field('username')} />
-            <TextField name="config.password" label="Password" type="password" isOptional {...field('password')} />
+            <TextField
+              name="config.password"
+              label="Password"
+              type="password"
+              isOptional
+              {...field('password')}
+            />
           </div>
           <TextField
             name="config.ca_bundle"
@@ -141,7 +161,10 @@ function requestOf(type: ProxyType, protocol: ProxyProtocol, fields: Fields): ob
     ...(bypass !== '' && { bypass_hosts: wordsOf(bypass) }),
   }
   if (type !== 'custom') {
-    return { ...common, config: Object.fromEntries(exitOfType[type].flatMap((each) => entry(each, fields[each]))) }
+    return {
+      ...common,
+      config: Object.fromEntries(exitOfType[type].flatMap((each) => entry(each, fields[each]))),
+    }
   }
   const { host, port, username, password, ca } = fields
   return {

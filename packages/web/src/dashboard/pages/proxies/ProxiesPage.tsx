@@ -34,7 +34,8 @@ const columns: readonly Column<Proxy>[] = [
   {
     name: 'Checked',
     width: '130px',
-    render: ({ last_checked: at }) => (at === undefined ? <span className="quiet">Never</span> : <Time at={at} />),
+    render: ({ last_checked: at }) =>
+      at === undefined ? <span className="quiet">Never</span> : <Time at={at} />,
   },
   { name: 'Actions', width: '40px', isMain: true, render: (proxy) => <ProxyMenu proxy={proxy} /> },
 ]
@@ -44,9 +45,11 @@ export function ProxiesPage() {
   const url = useUrl()
   const query = url.text('q')
   const open = url.text('open')
-  const list = useList<Proxy>(['proxy', query], async (page, signal) =>
-    // SAFETY: Berth answers with more fields than the client names.
-    (await client.proxies.list({ ...page, query }, { signal })).getPaginatedItems() as Proxy[],
+  const list = useList<Proxy>(
+    ['proxy', query],
+    async (page, signal) =>
+      // SAFETY: Berth answers with more fields than the client names.
+      (await client.proxies.list({ ...page, query }, { signal })).getPaginatedItems() as Proxy[],
   )
   const canCreate = power.can('proxies:write')
   return (

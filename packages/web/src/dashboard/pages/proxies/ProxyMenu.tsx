@@ -32,7 +32,12 @@ export function ProxyMenu({ proxy, onDeleted }: { proxy: Proxy; onDeleted?: () =
       <Menu
         label={`Actions for ${titleOf(proxy)}`}
         items={[
-          { text: 'Check', icon: 'refresh', isDisabled: check.isPending, onSelect: () => check.mutate(undefined) },
+          {
+            text: 'Check',
+            icon: 'refresh',
+            isDisabled: check.isPending,
+            onSelect: () => check.mutate(undefined),
+          },
           { text: 'Rename', icon: 'settings', onSelect: () => setOpen('rename') },
           { text: 'Delete', icon: 'trash', isDanger: true, onSelect: () => setOpen('delete') },
         ]}

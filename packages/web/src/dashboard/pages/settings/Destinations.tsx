@@ -84,7 +84,11 @@ function Destination({ destination, canWrite }: { destination: OtlpDestination; 
       <span className="strong">{name}</span>
       <code>{endpoint}</code>
       <Badge tone={delivery.consecutive_failures > 0 ? 'bad' : delivery.last_success_at ? 'good' : 'quiet'}>
-        {delivery.consecutive_failures > 0 ? 'Fails' : delivery.last_success_at ? 'Works' : 'Nothing sent yet'}
+        {delivery.consecutive_failures > 0
+          ? 'Fails'
+          : delivery.last_success_at
+            ? 'Works'
+            : 'Nothing sent yet'}
       </Badge>
       <span className="quiet">
         {delivery.delivered_events} delivered, {delivery.backlog_events} wait
@@ -95,12 +99,7 @@ function Destination({ destination, canWrite }: { destination: OtlpDestination; 
         )}
       </span>
       {canWrite && (
-        <button
-          type="button"
-          className="plain"
-          aria-label={`Delete ${name}`}
-          onClick={() => setAsking(true)}
-        >
+        <button type="button" className="plain" aria-label={`Delete ${name}`} onClick={() => setAsking(true)}>
           <Icon name="trash" size={16} />
         </button>
       )}

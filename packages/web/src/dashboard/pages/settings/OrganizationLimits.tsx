@@ -123,6 +123,9 @@ export function Features() {
 }
 
 function sentence(name: string): string {
-  const text = name.replaceAll('_', ' ').replace(/\bio\b/, 'transfer').replace('gpu', 'GPU')
+  const text = name
+    .replaceAll('_', ' ')
+    .replace(/\bio\b/, 'transfer')
+    .replace('gpu', 'GPU')
   return text.charAt(0).toUpperCase() + text.slice(1)
 }
