@@ -146,7 +146,10 @@ test('hostile names are shown as they are', async () => {
   for (const [path, created] of Object.entries(shownIn)) {
     assert.ok(created.length > names.length / 2, path)
     await page.goto(`${server.url}/dashboard/${path}`)
-    await page.locator('[role=cell] .strong').nth(created.length - 1).waitFor()
+    await page
+      .locator('[role=cell] .strong')
+      .nth(created.length - 1)
+      .waitFor()
     const shown = new Set(await page.locator('[role=cell] .strong').allTextContents())
     for (const name of created) assert.ok(shown.has(name), JSON.stringify(name))
   }

@@ -14,7 +14,9 @@ import { archiveOf } from '../fixtures/zip.ts'
 import { signIn, startBrowser } from './person.ts'
 
 const owner = { after }
-const server = await startServer(owner, { env: { BERTH_AUDIT_EXPORT_ALLOW: '127.0.0.1:1' } })
+const server = await startServer(owner, {
+  env: { BERTH_AUDIT_EXPORT_ALLOW: '127.0.0.1:1', BERTH_EGRESS_ALLOW: '127.0.0.0/8' },
+})
 const browser = await startBrowser(owner)
 const admin = client84(server)
 const folder = tempDir(owner)
@@ -328,7 +330,7 @@ test('a key that only reads is offered no changes, and the API refuses them', as
 test('the key of a project sees what is in it, and nothing else', async (t) => {
   const project = await admin.projects.create({ name: 'apart' })
   const { key } = await admin.apiKeys.create({ name: 'of apart', project_id: project.id })
-  const { page } = await visit(t, '/profiles', key!)
+  const { page } = await visit(t, '/profiles', key)
   await page.getByText('No profiles yet').waitFor()
   await page.getByText(`${server.url}/profiles`).waitFor()
   await page.goto(`${server.url}/dashboard/projects`)

@@ -6,7 +6,6 @@ const WAIT_MS = 200
 /** A search field whose text is in the address. */
 export function Search({ name = 'q', label }: { name?: string; label: string }) {
   const url = useUrl()
-  const { set } = url
   const current = url.text(name)
   const [text, setText] = useState(current)
   // Somebody went back, or cleared the filters.
@@ -14,7 +13,7 @@ export function Search({ name = 'q', label }: { name?: string; label: string }) 
   useEffect(() => {
     if (text === current) return
     const timer = setTimeout(
-      () => set({ [name]: text === '' ? undefined : text }, { replace: true }),
+      () => url.set({ [name]: text === '' ? undefined : text }, { replace: true }),
       WAIT_MS,
     )
     return () => clearTimeout(timer)

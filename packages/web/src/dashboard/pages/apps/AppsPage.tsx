@@ -70,11 +70,8 @@ function VersionList() {
   const url = useUrl()
   const query = url.text('q')
   // A change of a deployment may change its apps.
-  const list = useList<AppVersion>(
-    ['deployment', 'apps', query],
-    async (page, signal) =>
-      // SAFETY: Berth answers with more fields than the client names.
-      (await client.apps.list({ ...page, query }, { signal })).getPaginatedItems() as AppVersion[],
+  const list = useList<AppVersion>(['deployment', 'apps', query], async (page, signal) =>
+    (await client.apps.list({ ...page, query }, { signal })).getPaginatedItems(),
   )
   return (
     <>

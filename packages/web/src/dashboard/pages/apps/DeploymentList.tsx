@@ -31,16 +31,13 @@ export function DeploymentList({ appName }: { appName?: string }) {
   const { client } = useApi()
   const url = useUrl()
   const query = url.text('q')
-  const list = useList<Deployment>(
-    ['deployment', query, appName ?? ''],
-    async (page, signal) =>
-      // SAFETY: Berth answers with more fields than the client names.
-      (
-        await client.deployments.list(
-          { ...page, query, ...(appName !== undefined && { app_name: appName }) },
-          { signal },
-        )
-      ).getPaginatedItems() as Deployment[],
+  const list = useList<Deployment>(['deployment', query, appName ?? ''], async (page, signal) =>
+    (
+      await client.deployments.list(
+        { ...page, query, ...(appName !== undefined && { app_name: appName }) },
+        { signal },
+      )
+    ).getPaginatedItems(),
   )
   return (
     <>

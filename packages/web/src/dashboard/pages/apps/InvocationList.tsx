@@ -45,21 +45,18 @@ export function InvocationList({ appName }: { appName?: string }) {
   const url = useUrl()
   const query = url.text('q')
   const status = url.text('status') as InvocationStatus | ''
-  const list = useList<Invocation>(
-    ['invocation', query, status, appName ?? ''],
-    async (page, signal) =>
-      // SAFETY: Berth answers with more fields than the client names.
-      (
-        await client.invocations.list(
-          {
-            ...page,
-            query,
-            ...(status !== '' && { status }),
-            ...(appName !== undefined && { app_name: appName }),
-          },
-          { signal },
-        )
-      ).getPaginatedItems() as Invocation[],
+  const list = useList<Invocation>(['invocation', query, status, appName ?? ''], async (page, signal) =>
+    (
+      await client.invocations.list(
+        {
+          ...page,
+          query,
+          ...(status !== '' && { status }),
+          ...(appName !== undefined && { app_name: appName }),
+        },
+        { signal },
+      )
+    ).getPaginatedItems(),
   )
   return (
     <>

@@ -36,8 +36,9 @@ export interface ScopeTreeProps {
 }
 
 export function ScopeTree({ accesses, onChange }: ScopeTreeProps) {
-  const { can } = usePower()
-  const allowed = (family: ScopeFamily, access: Access) => access === 'none' || can(`${family}:${access}`)
+  const power = usePower()
+  const allowed = (family: ScopeFamily, access: Access) =>
+    access === 'none' || power.can(`${family}:${access}`)
   const setAll = (access: Access) =>
     onChange(
       Object.fromEntries(
