@@ -10,7 +10,11 @@ export interface Problem {
 interface AnyRefusal {
   readonly status?: number
   readonly headers?: Headers
-  readonly error?: { readonly code?: string; readonly message?: string }
+  readonly error?: {
+    readonly code?: string
+    readonly message?: string
+    readonly details?: readonly { readonly message?: string }[]
+  }
   readonly message?: string
 }
 
@@ -28,6 +32,20 @@ export function problemOf(thrown: unknown): Problem {
     ...(error?.code !== undefined && { code: error.code }),
     ...(requestId != null && { requestId }),
   }
+}
+
+/** What the server says about one field of a request, such as "config.host", or undefined. */
+export function problemAt(thrown: unknown, field: string): string | undefined {
+  const { error } = (thrown ?? {}) as AnyRefusal
+  if (!error) return undefined
+  for (const { message = '' } of error.details ?? []) {
+    const [path = '', ...rest] = message.split(': ')
+    const isIt = path === field || path.startsWith(`${field}.`) || path.startsWith(`${field}[`)
+    if (isIt && rest.length > 0) return sentence(rest.join(': '))
+  }
+  // "Cannot use name "x": another profile has it"
+  const [subject = '', reason] = (error.message ?? '').split(/: (?!.*: )/)
+  return reason !== undefined && subject.startsWith(`Cannot use ${field} `) ? sentence(reason) : undefined
 }
 
 export const isSignedOut = (thrown: unknown) => (thrown as AnyRefusal | undefined)?.status === 401

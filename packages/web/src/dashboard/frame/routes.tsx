@@ -46,6 +46,20 @@ const pages = [
   page('/', () => import('../pages/overview/OverviewPage.tsx'), 'OverviewPage'),
   page('/sessions', () => import('../pages/sessions/SessionsPage.tsx'), 'SessionsPage'),
   page('/sessions/$id', () => import('../pages/session/SessionPage.tsx'), 'SessionPage'),
+  page('/profiles', () => import('../pages/profiles/ProfilesPage.tsx'), 'ProfilesPage'),
+  page('/profiles/$id', () => import('../pages/profiles/ProfilePage.tsx'), 'ProfilePage'),
+  page('/logins', () => import('../pages/logins/LoginsPage.tsx'), 'LoginsPage'),
+  page('/logins/$id', () => import('../pages/logins/LoginPage.tsx'), 'LoginPage'),
+  page('/credentials', () => import('../pages/credentials/CredentialsPage.tsx'), 'CredentialsPage'),
+  page('/keys', () => import('../pages/keys/KeysPage.tsx'), 'KeysPage'),
+  page('/projects', () => import('../pages/projects/ProjectsPage.tsx'), 'ProjectsPage'),
+  page('/projects/$id', () => import('../pages/projects/ProjectPage.tsx'), 'ProjectPage'),
+  page('/audit', () => import('../pages/audit/AuditPage.tsx'), 'AuditPage'),
+  page('/apps', () => import('../pages/apps/AppsPage.tsx'), 'AppsPage'),
+  page('/apps/$id', () => import('../pages/apps/AppPage.tsx'), 'AppPage'),
+  page('/settings', () => import('../pages/settings/SettingsPage.tsx'), 'SettingsPage'),
+  page('/proxies', () => import('../pages/proxies/ProxiesPage.tsx'), 'ProxiesPage'),
+  page('/extensions', () => import('../pages/extensions/ExtensionsPage.tsx'), 'ExtensionsPage'),
 ]
 
 export function newRouter() {

@@ -22,10 +22,12 @@ export function Menu({ label, items, children }: MenuProps) {
     <DropdownMenu.Root>
       <DropdownMenu.Trigger
         className={children === undefined ? 'plain' : ''}
-        aria-label={label}
+        {...(children === undefined && { 'aria-label': label })}
         title={label}
       >
-        {children ?? <Icon name="more" />}
+        {/* The name of a button must have the words that people see on it. */}
+        {children === undefined ? <Icon name="more" /> : <span className="unseen">{label}: </span>}
+        {children}
       </DropdownMenu.Trigger>
       <DropdownMenu.Portal>
         <DropdownMenu.Content className="menu" align="end" sideOffset={4}>

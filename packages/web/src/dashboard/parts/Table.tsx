@@ -114,7 +114,9 @@ export function Table<Row>(props: TableProps<Row>) {
                 className={onOpen ? 'opens' : ''}
                 style={{ height: rowHeight, transform: `translateY(${start}px)` }}
                 onClick={(event) => {
-                  if (!isControl(event.target)) onOpen?.(row)
+                  // React sends it the events of a dialog that the row has opened, too.
+                  const isOwn = event.currentTarget.contains(event.target as Node)
+                  if (isOwn && !isControl(event.target)) onOpen?.(row)
                 }}
                 onKeyDown={(event) => {
                   if (event.target !== event.currentTarget) return

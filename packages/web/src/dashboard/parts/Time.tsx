@@ -26,9 +26,12 @@ export const useNow = () => useSyncExternalStore(subscribe, () => now)
 export function Time({ at }: { at: string | number | Date }) {
   const current = useNow()
   const date = new Date(at)
+  const ms = date.getTime() - Math.max(current, Date.now() - TICK_MS)
+  // The clock of the page ticks seldom: what has happened is not to come.
+  const isPast = date.getTime() <= Date.now()
   return (
     <time dateTime={date.toISOString()} title={date.toLocaleString()}>
-      {relative(date.getTime() - Math.max(current, Date.now() - TICK_MS))}
+      {relative(isPast ? Math.min(ms, 0) : ms)}
     </time>
   )
 }
