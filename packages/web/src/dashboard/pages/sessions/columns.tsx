@@ -10,7 +10,7 @@ export function columnsOf(onTag: (name: string, value: string) => void): readonl
   return [
     {
       name: 'Session',
-      width: 'minmax(150px, 2fr)',
+      width: 'minmax(180px, 2fr)',
       isMain: true,
       render: ({ session_id: id, name }) => (
         <Link to="/sessions/$id" params={{ id }} search={keepProject} className="row-title" title={id} preload={false}>
@@ -30,15 +30,15 @@ export function columnsOf(onTag: (name: string, value: string) => void): readonl
       width: 'minmax(90px, 1.4fr)',
       render: ({ tags }) => <Tags tags={tags} onPick={onTag} />,
     },
-    { name: 'Browser', width: 'minmax(90px, 1fr)', render: modeOf },
+    { name: 'Browser', width: '122px', render: modeOf },
     {
       name: 'Profile',
-      width: 'minmax(70px, 1fr)',
+      width: 'minmax(60px, 0.8fr)',
       render: ({ profile }) => profile && <span title={profile.id}>{profile.name ?? profile.id}</span>,
     },
     {
       name: 'Pool',
-      width: 'minmax(70px, 1fr)',
+      width: 'minmax(60px, 0.8fr)',
       render: ({ pool }) =>
         pool && (
           <Link to="/pools/$id" params={{ id: pool.id }} search={keepProject} title={pool.id} preload={false}>
@@ -46,10 +46,10 @@ export function columnsOf(onTag: (name: string, value: string) => void): readonl
           </Link>
         ),
     },
-    { name: 'Created', width: '112px', render: ({ created_at: at }) => <Time at={at} /> },
+    { name: 'Created', width: '108px', render: ({ created_at: at }) => <Time at={at} /> },
     {
       name: 'Uptime',
-      width: '92px',
+      width: '88px',
       render: ({ usage }) => usage && <span className="number">{duration(usage.uptime_ms)}</span>,
     },
   ]

@@ -10,7 +10,7 @@ import { TextField } from './TextField.tsx'
 const MAX_OFFERED = 100
 
 export function ProfileOptions(props: FormProps) {
-  const { draft, set, problems } = props
+  const { draft, set, problems, isPool = false } = props
   const { client, power, projectId } = useApi()
   const { data = [] } = useQuery({
     queryKey: ['profile', 'choice', projectId ?? null, draft.profile],
@@ -35,21 +35,23 @@ export function ProfileOptions(props: FormProps) {
           <option key={id} value={name ?? id} />
         ))}
       </datalist>
-      <div className="form-grid">
-        <Check
-          label="Save changes"
-          hint="When the session ends"
-          isChecked={draft.saveChanges}
-          onChange={(saveChanges) => set({ saveChanges })}
-        />
-        <Check
-          label="Keep the save of others"
-          hint="If another session saved first, new sessions start from that save"
-          isChecked={draft.keepsOther}
-          isDisabled={!draft.saveChanges}
-          onChange={(keepsOther) => set({ keepsOther })}
-        />
-      </div>
+      {!isPool && (
+        <div className="form-grid">
+          <Check
+            label="Save changes"
+            hint="When the session ends"
+            isChecked={draft.saveChanges}
+            onChange={(saveChanges) => set({ saveChanges })}
+          />
+          <Check
+            label="Keep the save of others"
+            hint="If another session saved first, new sessions start from that save"
+            isChecked={draft.keepsOther}
+            isDisabled={!draft.saveChanges}
+            onChange={(keepsOther) => set({ keepsOther })}
+          />
+        </div>
+      )}
     </Fold>
   )
 }
@@ -89,7 +91,7 @@ export function ExtensionOptions({ draft, set, problems }: FormProps) {
 }
 
 export function NetworkOptions(props: FormProps) {
-  const { draft, set, problems } = props
+  const { draft, set, problems, isPool = false } = props
   const { client, power, projectId } = useApi()
   const { data = [] } = useQuery({
     queryKey: ['proxy', 'choice', projectId ?? null],
@@ -97,10 +99,10 @@ export function NetworkOptions(props: FormProps) {
       (await client.proxies.list({ limit: MAX_OFFERED }, { signal })).getPaginatedItems(),
     enabled: power.can('proxies:read'),
   })
-  const hasProblem = ['proxy', 'network'].some((field) => problemAt(problems, field) !== undefined)
+  const hasProblem = ['proxy', 'proxy_id', 'network'].some((field) => problemAt(problems, field) !== undefined)
   return (
     <Fold title="Network" about="proxy, private hosts" hasProblem={hasProblem}>
-      <Field label="Proxy" isOptional problem={problemAt(problems, 'proxy')}>
+      <Field label="Proxy" isOptional problem={problemAt(problems, 'proxy') ?? problemAt(problems, 'proxy_id')}>
         {(attributes) => (
           <select
             {...attributes}
@@ -109,8 +111,8 @@ export function NetworkOptions(props: FormProps) {
             onChange={({ target }) => set({ proxy: target.value })}
           >
             <option value="">As usual</option>
-            <option value="mode:default">Default proxy of stealth sessions</option>
-            <option value="mode:direct">None</option>
+            {!isPool && <option value="mode:default">Default proxy of stealth sessions</option>}
+            {!isPool && <option value="mode:direct">None</option>}
             {data.map(({ id, name, type }) => (
               <option key={id} value={`id:${id}`}>
                 {name ?? id} ({type})

@@ -10,9 +10,9 @@ const timezones = Intl.supportedValuesOf('timeZone')
 const locales = ['en-US', 'en-GB', 'de-DE', 'fr-FR', 'es-ES', 'it-IT', 'pt-BR', 'nl-NL', 'pl-PL', 'ja-JP', 'zh-CN']
 
 export function ScreenOptions(props: FormProps) {
-  const { draft, set, problems } = props
+  const { draft, set, problems, isPool = false } = props
   return (
-    <Fold title="Screen" about="size, full screen, GPU" hasProblem={has(problems, 'viewport', 'gpu', 'kiosk_mode')}>
+    <Fold title="Screen" about={isPool ? 'size, full screen' : 'size, full screen, GPU'} hasProblem={has(problems, 'viewport', 'gpu', 'kiosk_mode')}>
       <div className="form-grid">
         <TextField {...props} of="width" at="viewport.width" label="Width" placeholder="1920" isNumber />
         <TextField {...props} of="height" at="viewport.height" label="Height" placeholder="1080" isNumber />
@@ -33,13 +33,15 @@ export function ScreenOptions(props: FormProps) {
           isChecked={draft.kioskMode}
           onChange={(kioskMode) => set({ kioskMode })}
         />
-        <Check
-          label="GPU"
-          hint={problemAt(problems, 'gpu') ?? (draft.headless ? 'Headful sessions only' : 'Use a GPU')}
-          isChecked={draft.gpu && !draft.headless}
-          isDisabled={draft.headless}
-          onChange={(gpu) => set({ gpu })}
-        />
+        {!isPool && (
+          <Check
+            label="GPU"
+            hint={problemAt(problems, 'gpu') ?? (draft.headless ? 'Headful sessions only' : 'Use a GPU')}
+            isChecked={draft.gpu && !draft.headless}
+            isDisabled={draft.headless}
+            onChange={(gpu) => set({ gpu })}
+          />
+        )}
       </div>
     </Fold>
   )

@@ -7,11 +7,14 @@ import { JsonField } from './JsonField.tsx'
 import { TextField } from './TextField.tsx'
 
 export function WatchOptions(props: FormProps) {
-  const { draft, set, problems } = props
+  const { draft, set, problems, isPool = false } = props
   const hasProblem = ['record', 'telemetry'].some((field) => problemAt(problems, field) !== undefined)
   return (
-    <Fold title="Recording and telemetry" about="what is kept of the session" hasProblem={hasProblem}>
-      {draft.record && (
+    <Fold
+      title={isPool ? 'Telemetry' : 'Recording and telemetry'}
+      about="what is kept of the session"
+      hasProblem={hasProblem}>
+      {draft.record && !isPool && (
         <div className="form-grid">
           <TextField
             {...props}

@@ -70,6 +70,8 @@ export const emptyDraft: Draft = {
 export interface FormProps {
   readonly draft: Draft
   readonly set: (change: Partial<Draft>) => void
+  /** A pool has fewer options than a session. */
+  readonly isPool?: boolean
   /** By the path of the field in the request. */
   readonly problems: Readonly<Record<string, string>>
 }

@@ -1,0 +1,40 @@
+import type { Browser } from '@berth/contracts/browsers'
+import { Link } from '@tanstack/react-router'
+import { keepProject } from '../../parts/project.ts'
+import { Tile } from './Tile.tsx'
+import { usePreviews } from './use-previews.ts'
+import { useVisible } from './use-visible.ts'
+
+export interface TilesProps {
+  readonly sessions: readonly Browser[]
+  readonly hasMore: boolean
+}
+
+export function Tiles({ sessions, hasMore }: TilesProps) {
+  const { visible, watch } = useVisible()
+  const previews = usePreviews(visible)
+  return (
+    <section aria-label="Sessions that run now">
+      <div className="section-head">
+        <h2>Running now</h2>
+        <Link to="/sessions" search={keepProject}>
+          {hasMore ? 'The newest are shown; see all' : 'All sessions'}
+        </Link>
+      </div>
+      {sessions.length === 0 ? (
+        <p className="quiet">No session runs at the moment.</p>
+      ) : (
+        <ul className="tiles">
+          {sessions.map((session) => (
+            <Tile
+              key={session.session_id}
+              session={session}
+              preview={previews.get(session.session_id)}
+              watch={watch}
+            />
+          ))}
+        </ul>
+      )}
+    </section>
+  )
+}
