@@ -6,6 +6,8 @@ const DaysChart = lazy(() => import('./DaysChart.tsx').then((module) => ({ defau
 
 export type Day = Overview['days'][number]
 
+const counted = (count: number, what: string) => `${count.toLocaleString('en')} ${what}${count === 1 ? '' : 's'}`
+
 export function Days({ days }: { days: readonly Day[] }) {
   const sessions = days.reduce((total, day) => total + day.sessions, 0)
   const minutes = days.reduce((total, day) => total + day.minutes, 0)
@@ -13,10 +15,10 @@ export function Days({ days }: { days: readonly Day[] }) {
     <Card title={`The last ${days.length} days`}>
       <p className="key">
         <span className="number">
-          <i className="bar-key" aria-hidden="true" /> {sessions.toLocaleString('en')} sessions
+          <i className="bar-key" aria-hidden="true" /> {counted(sessions, 'session')}
         </span>
         <span className="number">
-          <i className="line-key" aria-hidden="true" /> {Math.round(minutes).toLocaleString('en')} minutes
+          <i className="line-key" aria-hidden="true" /> {counted(Math.round(minutes), 'minute')}
         </span>
       </p>
       <Suspense fallback={<div className="chart" />}>

@@ -50,7 +50,9 @@ function Seen() {
   })
   const { data } = overview
   const sessions = alive.data ?? []
-  const isNew = data !== undefined && alive.data?.length === 0 && data.days.every((day) => day.sessions === 0)
+  const { headless = 0, headful = 0 } = data?.capacity.sessions.starting ?? {}
+  const starting = headless + headful
+  const isNew = data !== undefined && alive.data?.length === 0 && starting === 0 && data.days.every((day) => day.sessions === 0)
   return (
     <Page
       title="Overview"
@@ -68,7 +70,7 @@ function Seen() {
       {isNew && <First />}
       {data && !isNew && (
         <>
-          <Tiles sessions={sessions} hasMore={sessions.length === MAX_TILES} />
+          <Tiles sessions={sessions} hasMore={sessions.length === MAX_TILES} starting={starting} />
           <div className="cards">
             <Days days={data.days} />
             <Capacity capacity={data.capacity} />

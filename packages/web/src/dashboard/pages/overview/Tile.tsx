@@ -48,8 +48,24 @@ export const Tile = memo(function Tile({ session, preview, watch }: TileProps) {
 function StateBadge({ session, preview }: Pick<TileProps, 'session' | 'preview'>) {
   if (preview?.state === 'ended') return <Badge tone="quiet">ended</Badge>
   if (session.state === 'standby' || preview?.state === 'standby') return <Badge tone="accent">standby</Badge>
-  if (preview?.state === 'unavailable') return <Badge tone="warn">starting</Badge>
   return <Badge tone="good">live</Badge>
+}
+
+/** Nobody sees more of a session before it runs. */
+export function StartingTile() {
+  return (
+    <li>
+      <span className="tile">
+        <span className="picture">
+          <span className="spinner" aria-hidden="true" />
+        </span>
+        <span className="tile-name quiet">A new session</span>
+        <span className="tile-facts">
+          <Badge tone="warn">starting</Badge>
+        </span>
+      </span>
+    </li>
+  )
 }
 
 function wordsOf({ state }: Browser, preview: Preview | undefined): string {

@@ -1,16 +1,20 @@
 import type { Browser } from '@berth/contracts/browsers'
 import { Link } from '@tanstack/react-router'
 import { keepProject } from '../../parts/project.ts'
-import { Tile } from './Tile.tsx'
+import { StartingTile, Tile } from './Tile.tsx'
 import { usePreviews } from './use-previews.ts'
 import { useVisible } from './use-visible.ts'
 
 export interface TilesProps {
   readonly sessions: readonly Browser[]
   readonly hasMore: boolean
+  /** How many are being started. */
+  readonly starting: number
 }
 
-export function Tiles({ sessions, hasMore }: TilesProps) {
+const MAX_STARTING = 8
+
+export function Tiles({ sessions, hasMore, starting }: TilesProps) {
   const { visible, watch } = useVisible()
   const previews = usePreviews(visible)
   return (
@@ -21,10 +25,13 @@ export function Tiles({ sessions, hasMore }: TilesProps) {
           {hasMore ? 'The newest are shown; see all' : 'All sessions'}
         </Link>
       </div>
-      {sessions.length === 0 ? (
+      {sessions.length + starting === 0 ? (
         <p className="quiet">No session runs at the moment.</p>
       ) : (
         <ul className="tiles">
+          {Array.from({ length: Math.min(starting, MAX_STARTING) }, (_, index) => (
+            <StartingTile key={index} />
+          ))}
           {sessions.map((session) => (
             <Tile
               key={session.session_id}
