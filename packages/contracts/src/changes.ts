@@ -61,7 +61,7 @@ export const followChanges = operation({
   summary: 'Extension: follow what changes, as server-sent events',
   description: `For pages and programs that show lists and do not want to poll. An event says what changed, not how: read it again.
 
-The stream begins with \`hello\`. Whenever \`hello\` comes again, changes may have been missed, for example while the database was away: read again all that you show. There is no \`Last-Event-ID\`; after a reconnect, \`hello\` is enough. Every 15 seconds without a change comes a \`heartbeat\`.
+The stream begins with \`hello\`. Whenever \`hello\` comes again, changes may have been missed, for example while the database was away: read again all that you show. There is no \`Last-Event-ID\`; after a reconnect, \`hello\` is enough. Every 15 seconds comes a \`heartbeat\`.
 
 Changes of half a second are one event for each kind. An event never says too little. It may say too much: an id may come twice, or may be of something that lists do not show, such as an idle browser of a pool. Sessions that start, go on standby, wake or end are seen within about a second; almost everything else at once. A change of a \`deployment\` may also change its apps.
 

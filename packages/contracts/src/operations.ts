@@ -13,6 +13,7 @@ import * as computer from './computer.ts'
 import * as credentialProviders from './credential-providers.ts'
 import * as credentials from './credentials.ts'
 import * as curl from './curl.ts'
+import * as devtools from './devtools.ts'
 import * as entitlements from './entitlements.ts'
 import * as extensions from './extensions.ts'
 import * as deployments from './deployments.ts'
@@ -43,6 +44,7 @@ export const operations: readonly Operation[] = [
   browserPools,
   liveView,
   previews,
+  devtools,
   computer,
   files,
   processes,

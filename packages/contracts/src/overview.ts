@@ -70,7 +70,7 @@ export const Overview = Type.Object(
     days: Type.Array(
       Type.Object(
         {
-          date: Type.String({ format: 'date', description: 'The day, in UTC' }),
+          date: Type.String({ description: 'The day in UTC, such as 2026-01-31' }),
           sessions: Type.Integer({
             description: 'Sessions created on this day, with browsers of pools and failed starts',
           }),

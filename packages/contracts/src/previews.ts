@@ -2,7 +2,7 @@
 // cost more than the pictures, and browsers open only six connections to a host.
 import { Type, type Static } from 'typebox'
 import { operation } from './operation.ts'
-import { OneOf } from './schema.ts'
+import { OneOf, PRINTABLE } from './schema.ts'
 
 export const PREVIEW_WIDTH = { min: 64, max: 640, default: 320 } as const
 export const MAX_PREVIEWS = 100
@@ -39,10 +39,11 @@ export const followPreviews = operation({
   contentType: 'text/event-stream',
   query: Type.Object({
     ids: Type.String({
+      pattern: PRINTABLE,
       minLength: 1,
-      maxLength: 30_000,
+      maxLength: 8_000,
       examples: ['my-session'],
-      description: `Ids or names of sessions, at most ${MAX_PREVIEWS}, separated by commas`,
+      description: `Ids or names of sessions, at most ${MAX_PREVIEWS}, separated by commas. For a session whose name has a comma, give its id`,
     }),
     width: Type.Optional(
       Type.Integer({

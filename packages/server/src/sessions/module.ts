@@ -27,6 +27,7 @@ import { controlRoutes } from './control/routes.ts'
 import { SessionAccess } from './control/session-access.ts'
 import { newExtensions } from './extensions/module.ts'
 import { SessionTokens } from './gateway/tokens.ts'
+import { devtoolsRoutes } from './devtools/routes.ts'
 import { liveRoutes } from './live-view/routes.ts'
 import { openLiveViews } from './live-view/watched.ts'
 import { overviewRoutes } from './overview/routes.ts'
@@ -326,6 +327,7 @@ export async function newSessions(options: SessionsModuleOptions): Promise<Sessi
       ...controlRoutes(controls),
       ...liveRoutes({ tokens, find }),
       ...previewRoutes(browsers),
+      ...devtoolsRoutes({ tokens, find }),
       ...replayRoutes(replays),
       ...extensions.routes,
       ...profileRoutes(profiles),

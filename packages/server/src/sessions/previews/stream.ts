@@ -8,8 +8,9 @@ import type { Session } from '../session/session.ts'
 import type { Pictures, Seen, Window } from './pictures.ts'
 
 const PICTURE_EVERY_MS = 1_000
-/** A session without a picture is asked less often. */
+/** A session without a picture is asked less often, and one that has not changed in so many looks. */
 const LOOK_EVERY_MS = 2_000
+const STILL_AFTER_LOOKS = 5
 /** A reader that reads nothing for this long is disconnected; it can connect again. */
 const STALLED_MS = 30_000
 const MAX_HELD_BYTES = 256 * 1024
@@ -82,6 +83,7 @@ export class PreviewStream extends Readable {
   ): Promise<string | undefined> {
     const { signal } = this.#closing
     let told = before
+    let unchanged = 0
     for (;;) {
       await this.#room.promise
       if (signal.aborted) return told
@@ -93,9 +95,11 @@ export class PreviewStream extends Readable {
       }
       if (signal.aborted) return told
       const now = seen.state === 'picture' ? seen.etag : seen.state
+      unchanged = now === told ? unchanged + 1 : 0
       if (now !== told) this.#tell({ id, ...seen })
       told = now
-      await pause(seen.state === 'picture' ? PICTURE_EVERY_MS : LOOK_EVERY_MS, signal)
+      const isQuick = seen.state === 'picture' && unchanged < STILL_AFTER_LOOKS
+      await pause(isQuick ? PICTURE_EVERY_MS : LOOK_EVERY_MS, signal)
       // It may be on another server by now.
       if (seen.state === 'unavailable' || session.ending.aborted) return told
     }
