@@ -2,13 +2,15 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { hostileStrings } from '../hostile/hostile-strings.ts'
+import { eventually } from '../fixtures/host.ts'
 import { startServer } from '../fixtures/server.ts'
 import { createSession, send } from '../fixtures/sessions.ts'
-import { addPastSessions, assertAccessible, openBrowser, phone, visit } from './fixtures-lists.ts'
+import { addPastSessions, visit } from './fixtures-lists.ts'
+import { assertAccessible, PHONE, startBrowser } from './person.ts'
 
 const owner = { after }
 const server = await startServer(owner, { env: { BERTH_MAX_CONCURRENT_SESSIONS: '100' } })
-const browser = await openBrowser(owner)
+const browser = await startBrowser(owner)
 const at = (path: string) => ({ browser, server, path })
 
 async function keyWith(body: object): Promise<string> {
@@ -18,15 +20,15 @@ async function keyWith(body: object): Promise<string> {
 }
 
 test('a new installation shows the first command, with its own address', async (t) => {
-  const { page, problems } = await visit(t, at('/sessions'))
+  const { page, complaints } = await visit(t, at('/sessions'))
   await page.getByText('No session runs').waitFor()
-  const command = await page.getByLabel('First command').textContent()
+  const command = await page.locator('pre[aria-label="First command"]').textContent()
   assert.ok(command!.includes(`curl ${server.url}/browsers`), command!)
-  assert.deepEqual(problems, [])
+  assert.deepEqual(complaints, [])
 })
 
 test('the list follows what is created and ended elsewhere, and its filters are in the address', async (t) => {
-  const { page, problems } = await visit(t, at('/sessions'))
+  const { page, complaints } = await visit(t, at('/sessions'))
   const named = await createSession(server, { name: 'seen-at-once', tags: { team: 'a&b=c' } })
   const other = await createSession(server, { name: 'another' })
   const row = page.getByRole('row').filter({ hasText: 'seen-at-once' })
@@ -46,7 +48,7 @@ test('the list follows what is created and ended elsewhere, and its filters are 
   await page.getByText('No session fits').waitFor()
   await page.getByRole('button', { name: 'Ended' }).click()
   await page.getByRole('row').filter({ hasText: 'deleted' }).waitFor()
-  assert.deepEqual(problems, [])
+  assert.deepEqual(complaints, [])
 })
 
 test('many are ended at once, and those that cannot be ended are named with the reason', async (t) => {
@@ -71,7 +73,7 @@ test('many are ended at once, and those that cannot be ended are named with the 
 })
 
 test('a session is created with every option, with the code that does the same', async (t) => {
-  const { page, problems } = await visit(t, at('/sessions?create=true'))
+  const { page, complaints } = await visit(t, at('/sessions?create=true'))
   const dialog = page.getByRole('dialog')
   await dialog.getByLabel('Name').fill('made-here')
   await dialog.getByLabel('Headless').check()
@@ -90,7 +92,10 @@ test('a session is created with every option, with the code that does the same',
   await dialog.getByText(`locale: 'de-DE'`).waitFor()
   assert.match((await code.textContent())!, /as object\)/)
   await dialog.getByRole('button', { name: 'Python' }).click()
-  assert.match((await code.textContent())!, /extra_body=\{\s+"locale": "de-DE",\s+"timezone": "Europe\/Berlin",\s+\}/)
+  assert.match(
+    (await code.textContent())!,
+    /extra_body=\{\s+"locale": "de-DE",\s+"timezone": "Europe\/Berlin",\s+\}/,
+  )
   await dialog.getByRole('button', { name: 'Create' }).click()
   await page.waitForURL(/\/sessions\/[a-z0-9]{24}/)
   const id = page.url().split('/').at(-1)!.split('?')[0]!
@@ -99,7 +104,7 @@ test('a session is created with every option, with the code that does the same',
   assert.deepEqual(body['tags'], { team: `it's "quoted"`, env: '$(id)' })
   assert.equal(body['timezone'], 'Europe/Berlin')
   assert.deepEqual(body['chrome_policy'], { BookmarkBarEnabled: false })
-  assert.deepEqual(problems, [])
+  assert.deepEqual(complaints, [])
 })
 
 test('a refusal is at the field that it names', async (t) => {
@@ -114,17 +119,15 @@ test('a refusal is at the field that it names', async (t) => {
 
 test('of thousands of sessions only those in sight are drawn, and the last can be reached', async (t) => {
   await addPastSessions(server, { count: 1_500 })
-  const { page, problems } = await visit(t, at('/sessions?status=deleted&q=past-'))
+  const { page, complaints } = await visit(t, at('/sessions?status=deleted&q=past-'))
   await page.getByText('past-1500', { exact: true }).waitFor()
-  const body = page.locator('.table-body')
-  for (let row = 1_400; row >= 0; row -= 100) {
-    await body.evaluate((element) => element.scrollTo({ top: element.scrollHeight }))
-    await page.getByText(`past-${Math.max(row, 1)}`, { exact: true }).waitFor({ state: 'attached', timeout: 5_000 }).catch(() => {})
-  }
-  await body.evaluate((element) => element.scrollTo({ top: element.scrollHeight }))
-  await page.getByText('past-1', { exact: true }).waitFor()
+  const end = page.getByText('past-1', { exact: true })
+  await eventually('the last session is in sight', async () => {
+    await page.locator('.table-body').evaluate((body) => body.scrollTo({ top: body.scrollHeight }))
+    return end.isVisible()
+  })
   assert.ok((await page.getByRole('row').count()) < 80)
-  assert.deepEqual(problems, [])
+  assert.deepEqual(complaints, [])
 })
 
 test('hostile names of tags are shown as text', async (t) => {
@@ -133,14 +136,21 @@ test('hostile names of tags are shown as text', async (t) => {
   const some = printable.filter((_text, index) => index % 6 === 0 || /[<>]/.test(printable[index]!))
   const tags = Object.fromEntries(some.slice(0, 40).map((text, index) => [`h${index}`, text]))
   const { session_id: id } = await createSession(server, { name: 'hostile', tags })
-  const { page, problems } = await visit(t, at('/sessions?q=hostile'))
+  const { page, complaints } = await visit(t, at('/sessions?q=hostile'))
   await page.getByRole('row').filter({ hasText: 'hostile' }).waitFor()
-  const titles = await page.locator('button.tag').evaluateAll((all) => all.map((each) => each.getAttribute('title')))
-  assert.deepEqual(titles.toSorted(), Object.entries(tags).map(([name, value]) => `Only ${name}=${value}`).toSorted())
+  const titles = await page
+    .locator('button.tag')
+    .evaluateAll((all) => all.map((each) => each.getAttribute('title')))
+  assert.deepEqual(
+    titles.toSorted(),
+    Object.entries(tags)
+      .map(([name, value]) => `Only ${name}=${value}`)
+      .toSorted(),
+  )
   await page.locator('button.tag').nth(3).dispatchEvent('click')
   await page.getByRole('button', { name: /Remove the filter h/ }).waitFor()
   await page.getByRole('row').filter({ hasText: 'hostile' }).waitFor()
-  assert.deepEqual(problems, [])
+  assert.deepEqual(complaints, [])
   await send(server, 'DELETE', `/browsers/${id}`)
 })
 
@@ -169,23 +179,23 @@ for (const colorScheme of ['light', 'dark'] as const) {
     await createSession(server, { tags: { team: 'axe' } })
     const { page } = await visit(t, at('/sessions'), { colorScheme })
     await page.getByRole('row').filter({ hasText: 'team' }).first().waitFor()
-    await assertAccessible(page)
+    await assertAccessible(page, 'sessions')
     await page.getByRole('button', { name: 'Create a session' }).click()
     const dialog = page.getByRole('dialog')
     for (const fold of await dialog.locator('summary').all()) await fold.click()
     await dialog.getByRole('textbox', { name: 'Chrome policies' }).waitFor()
-    await assertAccessible(page)
+    await assertAccessible(page, 'the dialog')
   })
 }
 
 test('on a phone nothing is wider than the screen', async (t) => {
   await createSession(server, { name: 'x'.repeat(200) })
-  const { page } = await visit(t, at('/sessions'), { viewport: phone })
+  const { page } = await visit(t, at('/sessions'), { viewport: PHONE })
   await page.getByRole('row').filter({ hasText: 'xxx' }).waitFor()
-  const width = () => page.evaluate(() => document.documentElement.scrollWidth)
-  assert.equal(await width(), phone.width)
+  const width = () => page.evaluate('document.documentElement.scrollWidth')
+  assert.equal(await width(), PHONE.width)
   await page.getByRole('button', { name: 'Create a session' }).click()
   await page.getByRole('dialog').waitFor()
-  assert.equal(await width(), phone.width)
+  assert.equal(await width(), PHONE.width)
   assert.ok(await page.getByRole('dialog').evaluate((dialog) => dialog.scrollWidth <= dialog.clientWidth))
 })

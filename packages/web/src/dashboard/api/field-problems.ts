@@ -18,10 +18,7 @@ export function fieldProblems(thrown: unknown): Readonly<Record<string, string>>
 }
 
 /** The problem of a field, or of something inside it. */
-export function problemAt(
-  problems: Readonly<Record<string, string>>,
-  field: string,
-): string | undefined {
+export function problemAt(problems: Readonly<Record<string, string>>, field: string): string | undefined {
   const found = Object.entries(problems).find(([path]) => path === field || path.startsWith(`${field}.`))
   if (!found) return undefined
   const [path, complaint] = found

@@ -22,9 +22,10 @@ export function Menu({ label, items, children }: MenuProps) {
     <DropdownMenu.Root>
       <DropdownMenu.Trigger
         className={children === undefined ? 'plain' : ''}
-        aria-label={label}
         title={label}
+        {...(children === undefined && { 'aria-label': label })}
       >
+        {children !== undefined && <span className="unseen">{label}: </span>}
         {children ?? <Icon name="more" />}
       </DropdownMenu.Trigger>
       <DropdownMenu.Portal>

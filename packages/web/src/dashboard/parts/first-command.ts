@@ -11,7 +11,9 @@ export function firstCommand({ path, body, method, projectId }: Command): string
     `curl ${method === undefined ? '' : `-X ${method} `}${location.origin}${path}`,
     '-H "Authorization: Bearer $BERTH_API_KEY"',
     ...(projectId === undefined ? [] : [`-H 'X-Kernel-Project-Id: ${projectId}'`]),
-    ...(body === undefined ? [] : [`-H 'Content-Type: application/json'`, `-d ${inShell(JSON.stringify(body))}`]),
+    ...(body === undefined
+      ? []
+      : [`-H 'Content-Type: application/json'`, `-d ${inShell(JSON.stringify(body))}`]),
   ]
   return parts.join(' \\\n  ')
 }

@@ -6,7 +6,8 @@ const DaysChart = lazy(() => import('./DaysChart.tsx').then((module) => ({ defau
 
 export type Day = Overview['days'][number]
 
-const counted = (count: number, what: string) => `${count.toLocaleString('en')} ${what}${count === 1 ? '' : 's'}`
+const counted = (count: number, what: string) =>
+  `${count.toLocaleString('en')} ${what}${count === 1 ? '' : 's'}`
 
 export function Days({ days }: { days: readonly Day[] }) {
   const sessions = days.reduce((total, day) => total + day.sessions, 0)

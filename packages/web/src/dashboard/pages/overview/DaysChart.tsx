@@ -41,7 +41,11 @@ function draw(element: HTMLElement, days: readonly Day[]): UPlot {
       height: HEIGHT,
       legend: { show: true, live: true },
       cursor: { y: false, drag: { x: false, y: false }, points: { show: false } },
-      scales: { x: { time: true, range: withMargin }, sessions: { range: fromZero }, minutes: { range: fromZero } },
+      scales: {
+        x: { time: true, range: withMargin },
+        sessions: { range: fromZero },
+        minutes: { range: fromZero },
+      },
       // Days are those of UTC.
       tzDate: (seconds) => UPlot.tzDate(new Date(seconds * 1_000), 'Etc/UTC'),
       axes: [
@@ -78,8 +82,13 @@ function draw(element: HTMLElement, days: readonly Day[]): UPlot {
 }
 
 /** The bars of the first and the last day are as wide as the others. */
-const withMargin = (_chart: UPlot, min: number, max: number): [number, number] => [min - DAY / 2, max + DAY / 2]
+const withMargin = (_chart: UPlot, min: number, max: number): [number, number] => [
+  min - DAY / 2,
+  max + DAY / 2,
+]
 const fromZero = (_chart: UPlot, _min: number, max: number): [number, number] => [0, Math.max(max * 1.1, 4)]
-const wholes = [1, 2, 5].flatMap((digit) => [0, 1, 2, 3, 4, 5, 6].map((power) => digit * 10 ** power)).toSorted((a, b) => a - b)
+const wholes = [1, 2, 5]
+  .flatMap((digit) => [0, 1, 2, 3, 4, 5, 6].map((power) => digit * 10 ** power))
+  .toSorted((a, b) => a - b)
 const dayOf = (seconds: number) =>
   new Date(seconds * 1_000).toLocaleDateString('en', { month: 'short', day: 'numeric', timeZone: 'UTC' })

@@ -19,7 +19,13 @@ export function Failures({ failures }: { failures: Overview['failures'] }) {
                 {name ?? id}
               </Link>
               {pool !== undefined && (
-                <Link to="/pools/$id" params={{ id: pool }} search={keepProject} className="quiet" preload={false}>
+                <Link
+                  to="/pools/$id"
+                  params={{ id: pool }}
+                  search={keepProject}
+                  className="quiet"
+                  preload={false}
+                >
                   of a pool
                 </Link>
               )}

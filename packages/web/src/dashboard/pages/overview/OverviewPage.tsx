@@ -52,13 +52,21 @@ function Seen() {
   const sessions = alive.data ?? []
   const { headless = 0, headful = 0 } = data?.capacity.sessions.starting ?? {}
   const starting = headless + headful
-  const isNew = data !== undefined && alive.data?.length === 0 && starting === 0 && data.days.every((day) => day.sessions === 0)
+  const isNew =
+    data !== undefined &&
+    alive.data?.length === 0 &&
+    starting === 0 &&
+    data.days.every((day) => day.sessions === 0)
   return (
     <Page
       title="Overview"
       actions={
         power.can('browsers:write') && (
-          <Link to="/sessions" search={(old: { project?: string }) => ({ ...keepProject(old), create: true })} className="button primary">
+          <Link
+            to="/sessions"
+            search={(old: { project?: string }) => ({ ...keepProject(old), create: true })}
+            className="button primary"
+          >
             <Icon name="plus" size={16} /> Create a session
           </Link>
         )

@@ -34,16 +34,19 @@ export function AcquireDialog({ pool, onClose }: { pool: BrowserPool; onClose: (
     setError(undefined)
     setState('waiting')
     try {
-      const session = await ask<Browser | undefined>(`/browser_pools/${encodeURIComponent(pool.id)}/acquire`, {
-        method: 'POST',
-        signal: over.signal,
-        body: {
-          ...(name.trim() !== '' && { name: name.trim() }),
-          ...tagsOf(tags),
-          ...(url.trim() !== '' && { start_url: url.trim() }),
-          ...(seconds.trim() !== '' && { acquire_timeout_seconds: Number(seconds) }),
+      const session = await ask<Browser | undefined>(
+        `/browser_pools/${encodeURIComponent(pool.id)}/acquire`,
+        {
+          method: 'POST',
+          signal: over.signal,
+          body: {
+            ...(name.trim() !== '' && { name: name.trim() }),
+            ...tagsOf(tags),
+            ...(url.trim() !== '' && { start_url: url.trim() }),
+            ...(seconds.trim() !== '' && { acquire_timeout_seconds: Number(seconds) }),
+          },
         },
-      })
+      )
       setLease(session)
       setState(session ? 'done' : 'late')
       for (const kind of ['browser', 'browser_pool']) void queries.invalidateQueries({ queryKey: [kind] })
@@ -93,7 +96,12 @@ export function AcquireDialog({ pool, onClose }: { pool: BrowserPool; onClose: (
               />
             )}
           </Field>
-          <Field label="Tags" isOptional hint="One name=value on each line" problem={problemAt(problems, 'tags')}>
+          <Field
+            label="Tags"
+            isOptional
+            hint="One name=value on each line"
+            problem={problemAt(problems, 'tags')}
+          >
             {(attributes) => (
               <textarea
                 {...attributes}
@@ -130,11 +138,12 @@ export function AcquireDialog({ pool, onClose }: { pool: BrowserPool; onClose: (
           {state === 'waiting' && <Waiting available={pool.available_count} />}
           <footer className="actions">
             {state === 'waiting' ? (
-              <button type="button" onClick={() => cancel.current?.abort()}>
+              // Keys, because a click on a button that becomes the other one would send the form.
+              <button key="cancel" type="button" onClick={() => cancel.current?.abort()}>
                 Cancel
               </button>
             ) : (
-              <button type="submit" className="primary">
+              <button key="acquire" type="submit" className="primary">
                 {state === 'late' ? 'Keep waiting' : 'Acquire'}
               </button>
             )}

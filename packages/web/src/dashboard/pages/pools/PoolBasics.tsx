@@ -56,8 +56,16 @@ export function PoolBasics({ draft, set, problems, isNew }: PoolBasicsProps) {
           placeholder="600"
           isNumber
         />
-        <TextField {...form} of="startUrl" at="start_url" label="Address to open" placeholder="https://example.com" />
-        {isNew && <TextField {...form} of="region" at="region" label="Region" hint="As the operator named it" />}
+        <TextField
+          {...form}
+          of="startUrl"
+          at="start_url"
+          label="Address to open"
+          placeholder="https://example.com"
+        />
+        {isNew && (
+          <TextField {...form} of="region" at="region" label="Region" hint="As the operator named it" />
+        )}
       </div>
       <div className="form-grid">
         <Check

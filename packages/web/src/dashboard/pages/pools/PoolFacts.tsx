@@ -11,9 +11,15 @@ export function PoolFacts({ pool }: { pool: BrowserPool }) {
         facts={[
           ['Size', config.size],
           ['Fill rate', rate === undefined ? undefined : `${rate} % a minute`],
-          ['A lease ends after', timeout === undefined ? undefined : `${duration(timeout * 1_000)} without use`],
+          [
+            'A lease ends after',
+            timeout === undefined ? undefined : `${duration(timeout * 1_000)} without use`,
+          ],
           ['Browser', `${config.headless ? 'Headless' : 'Headful'}${config.stealth ? ', stealth' : ''}`],
-          ['Screen', viewport && `${viewport.width} × ${viewport.height}${config.kiosk_mode ? ', kiosk' : ''}`],
+          [
+            'Screen',
+            viewport && `${viewport.width} × ${viewport.height}${config.kiosk_mode ? ', kiosk' : ''}`,
+          ],
           ['Address', config.start_url],
           ['Profile', config.profile?.name ?? config.profile?.id ?? profileId],
           ['Extensions', extensions.length === 0 ? undefined : extensions.length],

@@ -24,7 +24,7 @@ const columns: readonly Column<BrowserPool>[] = [
     isMain: true,
     render: ({ id, name }) => (
       <Link to="/pools/$id" params={{ id }} search={keepProject} className="row-title" title={id}>
-        {name ?? id}
+        <span>{name ?? id}</span>
         {name !== undefined && <small className="quiet">{id}</small>}
       </Link>
     ),
@@ -88,7 +88,9 @@ export function PoolsPage() {
           columns={columns}
           idOf={idOf}
           onRange={list.onRange}
-          onOpen={({ id }) => void navigate({ to: '/pools/$id', params: { id }, search: keepProject as never })}
+          onOpen={({ id }) =>
+            void navigate({ to: '/pools/$id', params: { id }, search: keepProject as never })
+          }
         />
       )}
       {!list.isPending && list.rows.length === 0 && list.error === null && (

@@ -6,7 +6,10 @@ import { changesBetween, draftOf, emptyPoolDraft, poolRequestOf } from './pool-d
 test('a pool needs a size, and has only what differs from the defaults', () => {
   assert.deepEqual(Object.keys(poolRequestOf(emptyPoolDraft).problems), ['size'])
   const { request, problems } = poolRequestOf({ ...emptyPoolDraft, size: '5', proxy: 'id:px', name: 'shop' })
-  assert.deepEqual({ request, problems }, { request: { size: 5, name: 'shop', headless: true, proxy_id: 'px' }, problems: {} })
+  assert.deepEqual(
+    { request, problems },
+    { request: { size: 5, name: 'shop', headless: true, proxy_id: 'px' }, problems: {} },
+  )
 })
 
 test('an edit sends what has changed, and how each setting is removed', () => {

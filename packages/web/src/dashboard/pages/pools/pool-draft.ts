@@ -1,5 +1,9 @@
 // What the form of a pool holds, and the requests that it stands for.
-import type { BrowserPool, CreateBrowserPoolRequest, UpdateBrowserPoolRequest } from '@berth/contracts/browser-pools'
+import type {
+  BrowserPool,
+  CreateBrowserPoolRequest,
+  UpdateBrowserPoolRequest,
+} from '@berth/contracts/browser-pools'
 import { categories } from '@berth/contracts/telemetry-events'
 import { emptyDraft, type Draft } from '../sessions/create/draft.ts'
 import { requestOf } from '../sessions/create/request.ts'
@@ -62,7 +66,11 @@ export function poolRequestOf(draft: PoolDraft): DraftedPool {
 const defined = (object: Readonly<Record<string, unknown>>) =>
   Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined))
 
-export function draftOf({ browser_pool_config: config, region, extension_ids: extensions }: BrowserPool): PoolDraft {
+export function draftOf({
+  browser_pool_config: config,
+  region,
+  extension_ids: extensions,
+}: BrowserPool): PoolDraft {
   const text = (value: number | undefined) => (value === undefined ? '' : String(value))
   return {
     ...emptyPoolDraft,

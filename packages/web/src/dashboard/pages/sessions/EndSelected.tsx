@@ -82,7 +82,8 @@ export function EndSelected({ sessions, count, onClear }: EndSelectedProps) {
             disabled={sessions.length === 0}
             onClick={() => setAsking(true)}
           >
-            <Icon name="stop" size={16} /> End {sessions.length === 1 ? 'the session' : `${sessions.length} sessions`}
+            <Icon name="stop" size={16} /> End{' '}
+            {sessions.length === 1 ? 'the session' : `${sessions.length} sessions`}
           </button>
         )}
         {(!run || run.isOver) && (

@@ -91,7 +91,11 @@ export function SessionsPage() {
         />
       )}
       {!list.isPending && list.rows.length === 0 && (
-        <NoSessions isFiltered={isFiltered(filters)} status={status} onAll={() => change({ status: 'all' })} />
+        <NoSessions
+          isFiltered={isFiltered(filters)}
+          status={status}
+          onAll={() => change({ status: 'all' })}
+        />
       )}
       {create === true && canWrite && <CreateDialog onClose={() => setCreating(false)} />}
     </Page>

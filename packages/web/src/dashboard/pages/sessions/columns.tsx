@@ -13,8 +13,15 @@ export function columnsOf(onTag: (name: string, value: string) => void): readonl
       width: 'minmax(180px, 2fr)',
       isMain: true,
       render: ({ session_id: id, name }) => (
-        <Link to="/sessions/$id" params={{ id }} search={keepProject} className="row-title" title={id} preload={false}>
-          {name ?? id}
+        <Link
+          to="/sessions/$id"
+          params={{ id }}
+          search={keepProject}
+          className="row-title"
+          title={id}
+          preload={false}
+        >
+          <span>{name ?? id}</span>
           {name !== undefined && <small className="quiet">{id}</small>}
         </Link>
       ),
@@ -56,5 +63,7 @@ export function columnsOf(onTag: (name: string, value: string) => void): readonl
 }
 
 function modeOf({ headless, stealth, gpu }: Browser): string {
-  return [headless ? 'headless' : 'headful', ...(stealth ? ['stealth'] : []), ...(gpu ? ['GPU'] : [])].join(', ')
+  return [headless ? 'headless' : 'headful', ...(stealth ? ['stealth'] : []), ...(gpu ? ['GPU'] : [])].join(
+    ', ',
+  )
 }

@@ -5,7 +5,12 @@ import type { FormProps } from './draft.ts'
 export function BasicOptions({ draft, set, problems }: FormProps) {
   return (
     <>
-      <Field label="Name" isOptional hint="Letters, digits, dot, dash, underscore" problem={problemAt(problems, 'name')}>
+      <Field
+        label="Name"
+        isOptional
+        hint="Letters, digits, dot, dash, underscore"
+        problem={problemAt(problems, 'name')}
+      >
         {(attributes) => (
           <input
             {...attributes}
@@ -70,7 +75,12 @@ export function BasicOptions({ draft, set, problems }: FormProps) {
             />
           )}
         </Field>
-        <Field label="Tags" isOptional hint="One name=value on each line" problem={problemAt(problems, 'tags')}>
+        <Field
+          label="Tags"
+          isOptional
+          hint="One name=value on each line"
+          problem={problemAt(problems, 'tags')}
+        >
           {(attributes) => (
             <textarea
               {...attributes}

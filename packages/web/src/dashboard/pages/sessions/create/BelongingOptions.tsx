@@ -69,10 +69,16 @@ export function ExtensionOptions({ draft, set, problems }: FormProps) {
     set({ extensions: isChosen ? [...draft.extensions, id] : draft.extensions.filter((each) => each !== id) })
   const problem = problemAt(problems, 'extensions')
   return (
-    <Fold title="Extensions" about={`${draft.extensions.length || 'none'} chosen`} hasProblem={problem !== undefined}>
+    <Fold
+      title="Extensions"
+      about={`${draft.extensions.length || 'none'} chosen`}
+      hasProblem={problem !== undefined}
+    >
       {data.length === 0 && (
         <p className="quiet">
-          {canSee ? 'The project has no extensions yet.' : 'This key may not see extensions: it lacks extensions:read.'}
+          {canSee
+            ? 'The project has no extensions yet.'
+            : 'This key may not see extensions: it lacks extensions:read.'}
         </p>
       )}
       <div className="form-grid">
@@ -99,10 +105,16 @@ export function NetworkOptions(props: FormProps) {
       (await client.proxies.list({ limit: MAX_OFFERED }, { signal })).getPaginatedItems(),
     enabled: power.can('proxies:read'),
   })
-  const hasProblem = ['proxy', 'proxy_id', 'network'].some((field) => problemAt(problems, field) !== undefined)
+  const hasProblem = ['proxy', 'proxy_id', 'network'].some(
+    (field) => problemAt(problems, field) !== undefined,
+  )
   return (
     <Fold title="Network" about="proxy, private hosts" hasProblem={hasProblem}>
-      <Field label="Proxy" isOptional problem={problemAt(problems, 'proxy') ?? problemAt(problems, 'proxy_id')}>
+      <Field
+        label="Proxy"
+        isOptional
+        problem={problemAt(problems, 'proxy') ?? problemAt(problems, 'proxy_id')}
+      >
         {(attributes) => (
           <select
             {...attributes}

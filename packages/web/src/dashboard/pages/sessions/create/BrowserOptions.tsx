@@ -7,12 +7,28 @@ import { TextField } from './TextField.tsx'
 const has = (problems: FormProps['problems'], ...fields: string[]) =>
   fields.some((field) => problemAt(problems, field) !== undefined)
 const timezones = Intl.supportedValuesOf('timeZone')
-const locales = ['en-US', 'en-GB', 'de-DE', 'fr-FR', 'es-ES', 'it-IT', 'pt-BR', 'nl-NL', 'pl-PL', 'ja-JP', 'zh-CN']
+const locales = [
+  'en-US',
+  'en-GB',
+  'de-DE',
+  'fr-FR',
+  'es-ES',
+  'it-IT',
+  'pt-BR',
+  'nl-NL',
+  'pl-PL',
+  'ja-JP',
+  'zh-CN',
+]
 
 export function ScreenOptions(props: FormProps) {
   const { draft, set, problems, isPool = false } = props
   return (
-    <Fold title="Screen" about={isPool ? 'size, full screen' : 'size, full screen, GPU'} hasProblem={has(problems, 'viewport', 'gpu', 'kiosk_mode')}>
+    <Fold
+      title="Screen"
+      about={isPool ? 'size, full screen' : 'size, full screen, GPU'}
+      hasProblem={has(problems, 'viewport', 'gpu', 'kiosk_mode')}
+    >
       <div className="form-grid">
         <TextField {...props} of="width" at="viewport.width" label="Width" placeholder="1920" isNumber />
         <TextField {...props} of="height" at="viewport.height" label="Height" placeholder="1080" isNumber />
@@ -57,9 +73,21 @@ export function PlaceOptions(props: FormProps) {
     >
       <div className="form-grid">
         <TextField {...props} of="locale" at="locale" label="Locale" placeholder="en-US" list="locales" />
-        <TextField {...props} of="timezone" at="timezone" label="Time zone" placeholder="UTC" list="timezones" />
+        <TextField
+          {...props}
+          of="timezone"
+          at="timezone"
+          label="Time zone"
+          placeholder="UTC"
+          list="timezones"
+        />
         <TextField {...props} of="region" at="region" label="Region" hint="As the operator named it" />
-        <Field label="Memory" isOptional problem={problemAt(problems, 'memory')} hint="Headful without GPU only">
+        <Field
+          label="Memory"
+          isOptional
+          problem={problemAt(problems, 'memory')}
+          hint="Headful without GPU only"
+        >
           {(attributes) => (
             <select
               {...attributes}

@@ -88,11 +88,12 @@ export function CreateDialog({ onClose }: { onClose: () => void }) {
             </span>
           )}
           {isBusy ? (
-            <button type="button" onClick={() => cancel.current?.abort()}>
+            // Keys, because a click on a button that becomes the other one would send the form.
+            <button key="cancel" type="button" onClick={() => cancel.current?.abort()}>
               Cancel
             </button>
           ) : (
-            <button type="submit" className="primary">
+            <button key="create" type="submit" className="primary">
               Create
             </button>
           )}

@@ -13,7 +13,8 @@ export function WatchOptions(props: FormProps) {
     <Fold
       title={isPool ? 'Telemetry' : 'Recording and telemetry'}
       about="what is kept of the session"
-      hasProblem={hasProblem}>
+      hasProblem={hasProblem}
+    >
       {draft.record && !isPool && (
         <div className="form-grid">
           <TextField
@@ -73,7 +74,11 @@ export function WatchOptions(props: FormProps) {
 export function PolicyOptions({ draft, set, problems }: FormProps) {
   const problem = problemAt(problems, 'chrome_policy')
   return (
-    <Fold title="Chrome policies" about="enterprise policies by name, as JSON" hasProblem={problem !== undefined}>
+    <Fold
+      title="Chrome policies"
+      about="enterprise policies by name, as JSON"
+      hasProblem={problem !== undefined}
+    >
       <JsonField
         label="Chrome policies"
         text={draft.chromePolicy}

@@ -19,7 +19,9 @@ const options = { request, origin: 'http://127.0.0.1:1', projectId: 'p' }
 test('code in TypeScript has exactly the values, whatever they contain', async () => {
   const code = codeOf('TypeScript', options)
   const literal = /create\((.*) as object\)/s.exec(code)![1]!
-  const module = (await import(`data:text/javascript,${encodeURIComponent(`export default ${literal}`)}`)) as {
+  const module = (await import(
+    `data:text/javascript,${encodeURIComponent(`export default ${literal}`)}`
+  )) as {
     default: unknown
   }
   assert.equal(JSON.stringify(module.default), JSON.stringify(request))

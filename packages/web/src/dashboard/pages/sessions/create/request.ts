@@ -98,7 +98,8 @@ function recordOf(
 function telemetryOf(draft: Draft): Pick<CreateBrowserRequest, 'telemetry'> {
   if (draft.telemetry === 'default') return {}
   if (draft.telemetry === 'off') return { telemetry: { enabled: false } }
-  const isOnByDefault = (category: Category) => (operationalCategories as readonly Category[]).includes(category)
+  const isOnByDefault = (category: Category) =>
+    (operationalCategories as readonly Category[]).includes(category)
   const changed = categories.filter(
     (category) => draft.categories.includes(category) !== isOnByDefault(category),
   )
