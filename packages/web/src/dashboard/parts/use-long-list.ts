@@ -69,11 +69,11 @@ export function useLongList<Row>({ key, read, idOf, refetchMs }: LongListOptions
       setSight((old) => {
         const had = old.hash === hash ? old.pages : 1
         const known = hasMore ? had + 1 : had
-        const last = Math.min(next.last, known - 1)
-        const wanted = Math.max(had, last + 1)
+        const lastKnown = Math.min(next.last, known - 1)
+        const wanted = Math.max(had, lastKnown + 1)
         const isSame =
-          old.hash === hash && old.first === next.first && old.last === last && old.pages === wanted
-        return isSame ? old : { ...next, last, pages: wanted }
+          old.hash === hash && old.first === next.first && old.last === lastKnown && old.pages === wanted
+        return isSame ? old : { ...next, last: lastKnown, pages: wanted }
       })
     },
     [hash, hasMore],

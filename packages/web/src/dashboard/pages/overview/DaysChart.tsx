@@ -1,7 +1,6 @@
 // Sessions as bars and minutes as a line, in the colours of the page.
 import { useEffect, useRef } from 'react'
 import UPlot from 'uplot'
-import 'uplot/dist/uPlot.min.css'
 import { colour, onTheme } from '../../parts/theme.ts'
 import type { Day } from './Days.tsx'
 

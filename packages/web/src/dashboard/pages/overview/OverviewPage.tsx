@@ -12,7 +12,6 @@ import { Capacity } from './Capacity.tsx'
 import { Days } from './Days.tsx'
 import { Failures } from './Failures.tsx'
 import { Tiles } from './Tiles.tsx'
-import './overview.css'
 
 /** As many as one stream of pictures takes. */
 const MAX_TILES = 100

@@ -4,11 +4,12 @@ import { Copyable } from '../../parts/Copy.tsx'
 import { Facts } from '../../parts/Page.tsx'
 import { keepProject } from '../../parts/project.ts'
 
+const url = (text: string | undefined) =>
+  text === undefined || text === '' ? undefined : <Copyable text={text} />
+
 /** A browser that was just leased: how to reach it, and how to name the lease. */
 export function Lease({ session, onClose }: { session: Browser; onClose: () => void }) {
   const { session_id: id, lease_id: lease } = session
-  const url = (text: string | undefined) =>
-    text === undefined || text === '' ? undefined : <Copyable text={text} />
   return (
     <>
       <Facts

@@ -14,7 +14,6 @@ import { ScreenOptions } from '../sessions/create/BrowserOptions.tsx'
 import { PolicyOptions, WatchOptions } from '../sessions/create/WatchOptions.tsx'
 import { PoolBasics } from './PoolBasics.tsx'
 import { changesBetween, draftOf, emptyPoolDraft, poolRequestOf, type PoolDraft } from './pool-draft.ts'
-import '../sessions/create/create.css'
 
 export function PoolForm({ pool, onClose }: { pool?: BrowserPool; onClose: () => void }) {
   const ask = useAsk()
@@ -42,7 +41,7 @@ export function PoolForm({ pool, onClose }: { pool?: BrowserPool; onClose: () =>
     isQuiet: true,
     onDone: ({ id }) => {
       onClose()
-      if (!pool) void navigate({ to: '/pools/$id', params: { id }, search: keepProject as never })
+      if (!pool) void navigate({ to: '/pools/$id', params: { id }, search: keepProject })
     },
   })
   const problems = { ...(save.error !== null && fieldProblems(save.error)), ...(wasSent && own) }

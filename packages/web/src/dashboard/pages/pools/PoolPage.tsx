@@ -18,7 +18,6 @@ import { Fill } from './Fill.tsx'
 import { Leases } from './Leases.tsx'
 import { PoolFacts } from './PoolFacts.tsx'
 import { PoolForm } from './PoolForm.tsx'
-import './pools.css'
 
 const REFETCH_MS = 10_000
 type Open = 'acquire' | 'edit'
@@ -68,7 +67,7 @@ export function PoolPage() {
   const remove = async () => {
     await ask<void>(path, { method: 'DELETE', body: leased > 0 ? { force: true } : {} })
     say('The pool is deleted')
-    void navigate({ to: '/pools', search: keepProject as never })
+    void navigate({ to: '/pools', search: keepProject })
   }
   return (
     <Page

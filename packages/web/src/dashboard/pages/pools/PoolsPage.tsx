@@ -11,7 +11,6 @@ import { Time } from '../../parts/Time.tsx'
 import { useLongList } from '../../parts/use-long-list.ts'
 import { Fill } from './Fill.tsx'
 import { PoolForm } from './PoolForm.tsx'
-import './pools.css'
 
 const idOf = ({ id }: BrowserPool) => id
 /** How full a pool is, as the server fills it. */
@@ -88,9 +87,7 @@ export function PoolsPage() {
           columns={columns}
           idOf={idOf}
           onRange={list.onRange}
-          onOpen={({ id }) =>
-            void navigate({ to: '/pools/$id', params: { id }, search: keepProject as never })
-          }
+          onOpen={({ id }) => void navigate({ to: '/pools/$id', params: { id }, search: keepProject })}
         />
       )}
       {!list.isPending && list.rows.length === 0 && list.error === null && (

@@ -66,12 +66,13 @@ export function poolRequestOf(draft: PoolDraft): DraftedPool {
 const defined = (object: Readonly<Record<string, unknown>>) =>
   Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined))
 
+const text = (value: number | undefined) => (value === undefined ? '' : String(value))
+
 export function draftOf({
   browser_pool_config: config,
   region,
   extension_ids: extensions,
 }: BrowserPool): PoolDraft {
-  const text = (value: number | undefined) => (value === undefined ? '' : String(value))
   return {
     ...emptyPoolDraft,
     name: config.name ?? '',

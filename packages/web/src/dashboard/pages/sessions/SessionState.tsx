@@ -1,7 +1,7 @@
 import type { Browser, EndReason } from '@berth/contracts/browsers'
 import { Badge, type Tone } from '../../parts/Badge.tsx'
 
-const ends: Readonly<Record<EndReason, { readonly text: string; readonly tone: Tone }>> = {
+const ends: Readonly<Partial<Record<EndReason, { readonly text: string; readonly tone: Tone }>>> = {
   deleted: { text: 'deleted', tone: 'quiet' },
   timed_out: { text: 'timed out', tone: 'quiet' },
   released: { text: 'released', tone: 'quiet' },
@@ -14,7 +14,7 @@ const ends: Readonly<Record<EndReason, { readonly text: string; readonly tone: T
 
 export function EndBadge({ reason }: { reason: EndReason }) {
   // A server may be newer than the page.
-  const { text, tone } = (ends[reason] as (typeof ends)[EndReason] | undefined) ?? {
+  const { text, tone } = ends[reason] ?? {
     text: reason,
     tone: 'warn',
   }

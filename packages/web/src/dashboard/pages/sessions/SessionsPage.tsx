@@ -14,8 +14,6 @@ import { CreateDialog } from './create/CreateDialog.tsx'
 import { EndSelected } from './EndSelected.tsx'
 import { FilterBar } from './FilterBar.tsx'
 import { isFiltered, useFilters } from './filters.ts'
-import './sessions.css'
-import './create/create.css'
 
 const idOf = ({ session_id: id }: Browser) => id
 const noIds: ReadonlySet<string> = new Set()
@@ -85,7 +83,7 @@ export function SessionsPage() {
           isBusy={list.isPrevious}
           onRange={list.onRange}
           onOpen={({ session_id: id }) =>
-            void navigate({ to: '/sessions/$id', params: { id }, search: keepProject as never })
+            void navigate({ to: '/sessions/$id', params: { id }, search: keepProject })
           }
           {...(canWrite && { selection: { ids: chosen, onChange: setChosen } })}
         />

@@ -43,13 +43,13 @@ export function CreateDialog({ onClose }: { onClose: () => void }) {
     setError(undefined)
     try {
       // Not tried again: nobody wants two sessions.
-      const { session_id: id } = await client.browsers.create(request as object, {
+      const { session_id: id } = await client.browsers.create(request, {
         signal: over.signal,
         maxRetries: 0,
       })
       say('The session runs')
       void queries.invalidateQueries({ queryKey: ['browser'] })
-      await navigate({ to: '/sessions/$id', params: { id }, search: keepProject as never })
+      await navigate({ to: '/sessions/$id', params: { id }, search: keepProject })
     } catch (thrown) {
       if (!over.signal.aborted) setError(thrown)
     } finally {

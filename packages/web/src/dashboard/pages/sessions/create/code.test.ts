@@ -18,7 +18,7 @@ const options = { request, origin: 'http://127.0.0.1:1', projectId: 'p' }
 
 test('code in TypeScript has exactly the values, whatever they contain', async () => {
   const code = codeOf('TypeScript', options)
-  const literal = /create\((.*) as object\)/s.exec(code)![1]!
+  const literal = /create\((.*) as object\)/s.exec(code)![1]
   const module = (await import(
     `data:text/javascript,${encodeURIComponent(`export default ${literal}`)}`
   )) as {
@@ -29,7 +29,7 @@ test('code in TypeScript has exactly the values, whatever they contain', async (
 
 test('code in Python has exactly the values, and the extensions of Berth go into extra_body', () => {
   const code = codeOf('Python', options)
-  const call = /create\((.*)\)\nprint/s.exec(code)![1]!
+  const call = /create\((.*)\)\nprint/s.exec(code)![1]
   const script = `import json\ndef f(extra_body, **rest): return {**rest, **extra_body}\nprint(json.dumps(f(${call})))`
   const answer = JSON.parse(execFileSync('python3', ['-c', script], { encoding: 'utf8' })) as object
   assert.deepEqual(answer, JSON.parse(JSON.stringify(request)))
@@ -37,11 +37,9 @@ test('code in Python has exactly the values, and the extensions of Berth go into
 })
 
 test('code for a shell has exactly the values', () => {
-  const code = codeOf('curl', options).replace('curl ', `printf '%s\\n' `)
   const script = `BERTH_API_KEY=k; printf '%s\\0' ${codeOf('curl', options).slice('curl '.length)}`
   const words = execFileSync('bash', ['-c', script], { encoding: 'utf8' }).split('\0')
-  assert.ok(code.length > 0)
-  assert.deepEqual(JSON.parse(words[words.indexOf('-d') + 1]!), JSON.parse(JSON.stringify(request)))
+  assert.deepEqual(JSON.parse(words[words.indexOf('-d') + 1] ?? ''), JSON.parse(JSON.stringify(request)))
   assert.ok(words.includes('Authorization: Bearer k'))
 })
 

@@ -95,11 +95,12 @@ function recordOf(
   }
 }
 
+const isOnByDefault = (category: Category) =>
+  (operationalCategories as readonly Category[]).includes(category)
+
 function telemetryOf(draft: Draft): Pick<CreateBrowserRequest, 'telemetry'> {
   if (draft.telemetry === 'default') return {}
   if (draft.telemetry === 'off') return { telemetry: { enabled: false } }
-  const isOnByDefault = (category: Category) =>
-    (operationalCategories as readonly Category[]).includes(category)
   const changed = categories.filter(
     (category) => draft.categories.includes(category) !== isOnByDefault(category),
   )
