@@ -319,7 +319,8 @@ export const listBrowsers = operation({
     include_deleted: Type.Optional(Type.Boolean({ description: 'Same as `status=all`', default: false })),
     query: Type.Optional(
       Text({
-        description: 'Text to find in the session name, session id, profile id, profile name or pool name',
+        description:
+          'Text to find in the session name, session id, profile id, profile name or pool name, or the full id of a pool',
         maxLength: 255,
       }),
     ),

@@ -185,6 +185,7 @@ export async function listBrowsers(
         where('id', 'ilike', part),
         where('proxy_id', 'ilike', part),
         where('pool_name', 'ilike', part),
+        where('pool_id', '=', options.query!),
         where('profile_id', 'ilike', part),
         where.exists(
           where

@@ -84,8 +84,11 @@ class Gathered {
       void this.#queries.invalidateQueries({ predicate: ({ queryKey }) => queryKey[0] !== SIGN_IN_KEY[0] })
       return
     }
-    for (const kind of kinds) void this.#queries.invalidateQueries({ queryKey: [kind] })
-    if (kinds.includes('browser')) void this.#queries.invalidateQueries({ queryKey: ['overview'] })
+    // Browsers that start, are leased or end change what pools and the overview say.
+    const more = kinds.includes('browser') ? ['overview', 'browser_pool'] : []
+    for (const kind of new Set([...kinds, ...more])) {
+      void this.#queries.invalidateQueries({ queryKey: [kind] })
+    }
   }
 }
 

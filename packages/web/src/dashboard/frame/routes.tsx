@@ -45,6 +45,8 @@ function page(path: string, load: Load, name: string) {
 const pages = [
   page('/', () => import('../pages/overview/OverviewPage.tsx'), 'OverviewPage'),
   page('/sessions', () => import('../pages/sessions/SessionsPage.tsx'), 'SessionsPage'),
+  page('/pools', () => import('../pages/pools/PoolsPage.tsx'), 'PoolsPage'),
+  page('/pools/$id', () => import('../pages/pools/PoolPage.tsx'), 'PoolPage'),
   page('/sessions/$id', () => import('../pages/session/SessionPage.tsx'), 'SessionPage'),
   page('/profiles', () => import('../pages/profiles/ProfilesPage.tsx'), 'ProfilesPage'),
   page('/profiles/$id', () => import('../pages/profiles/ProfilePage.tsx'), 'ProfilePage'),

@@ -11,17 +11,41 @@ export function Badge({ tone, children }: { tone: Tone; children: ReactNode }) {
   )
 }
 
-export function Tags({ tags }: { tags: Readonly<Record<string, string>> | undefined }) {
+export interface TagsProps {
+  readonly tags: Readonly<Record<string, string>> | undefined
+  /** Somebody clicked on a tag. */
+  readonly onPick?: (name: string, value: string) => void
+}
+
+export function Tags({ tags, onPick }: TagsProps) {
   const entries = Object.entries(tags ?? {})
   if (entries.length === 0) return null
   return (
     <span className="tags">
-      {entries.map(([name, value]) => (
-        <span key={name} className="tag" title={`${name}=${value}`}>
-          {name}
-          {value !== '' && <b>{value}</b>}
-        </span>
-      ))}
+      {entries.map(([name, value]) => {
+        const text = (
+          <>
+            {name}
+            {value !== '' && <b>{value}</b>}
+          </>
+        )
+        const title = `${name}=${value}`
+        return onPick ? (
+          <button
+            type="button"
+            key={name}
+            className="tag"
+            title={`Only ${title}`}
+            onClick={() => onPick(name, value)}
+          >
+            {text}
+          </button>
+        ) : (
+          <span key={name} className="tag" title={title}>
+            {text}
+          </span>
+        )
+      })}
     </span>
   )
 }

@@ -22,12 +22,11 @@ export function Menu({ label, items, children }: MenuProps) {
     <DropdownMenu.Root>
       <DropdownMenu.Trigger
         className={children === undefined ? 'plain' : ''}
-        {...(children === undefined && { 'aria-label': label })}
         title={label}
+        {...(children === undefined && { 'aria-label': label })}
       >
-        {/* The name of a button must have the words that people see on it. */}
-        {children === undefined ? <Icon name="more" /> : <span className="unseen">{label}: </span>}
-        {children}
+        {children !== undefined && <span className="unseen">{label}: </span>}
+        {children ?? <Icon name="more" />}
       </DropdownMenu.Trigger>
       <DropdownMenu.Portal>
         <DropdownMenu.Content className="menu" align="end" sideOffset={4}>

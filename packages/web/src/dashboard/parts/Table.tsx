@@ -1,6 +1,6 @@
 // Rows of anything. Only those in sight are in the page, so ten thousand scroll as easily as ten. On a phone each row is
 // a card.
-import { useEffect, useRef, type KeyboardEvent, type ReactNode } from 'react'
+import { memo, useCallback, useEffect, useRef, type KeyboardEvent, type ReactNode } from 'react'
 import { useVirtualizer } from '@tanstack/react-virtual'
 
 const ROW_HEIGHT = 48
@@ -26,6 +26,8 @@ export interface TableProps<Row> {
   readonly selection?: Selection
   /** Called when the last rows come near. */
   readonly onEnd?: (() => void) | undefined
+  /** Called with the first and the last row that are drawn. */
+  readonly onRange?: ((first: number, last: number) => void) | undefined
   readonly rowHeight?: number
   readonly isBusy?: boolean
 }
@@ -44,6 +46,7 @@ export function Table<Row>(props: TableProps<Row>) {
     onOpen,
     selection,
     onEnd,
+    onRange,
     rowHeight = ROW_HEIGHT,
     isBusy = false,
   } = props
@@ -54,19 +57,41 @@ export function Table<Row>(props: TableProps<Row>) {
     estimateSize: () => rowHeight,
     overscan: OVERSCAN,
     getItemKey: (index) => idOf(rows[index]!),
+    // Scrolling needs no frame of its own for each event.
+    useFlushSync: false,
   })
   const items = virtual.getVirtualItems()
+  const first = items.at(0)?.index ?? 0
   const last = items.at(-1)?.index ?? 0
   useEffect(() => {
     if (last >= rows.length - AHEAD) onEnd?.()
-  }, [last, rows.length, onEnd])
+    onRange?.(first, last)
+  }, [first, last, rows.length, onEnd, onRange])
   const template = [...(selection ? ['36px'] : []), ...columns.map(({ width }) => width)].join(' ')
-  const focusRow = (index: number) => {
-    virtual.scrollToIndex(index)
-    requestAnimationFrame(() => {
-      scroller.current?.querySelector<HTMLElement>(`[data-index="${index}"]`)?.focus()
-    })
-  }
+  // The handlers of rows stay the same from frame to frame, so that only new rows are drawn.
+  const current = useRef(props)
+  current.current = props
+  const onKey = useCallback(
+    (event: KeyboardEvent, index: number) => {
+      const { rows: known, onOpen: open } = current.current
+      onRowKey(event, {
+        open: () => open?.(known[index]!),
+        move: (by) => {
+          const next = bound(index + by, known.length)
+          virtual.scrollToIndex(next)
+          requestAnimationFrame(() => {
+            scroller.current?.querySelector<HTMLElement>(`[data-index="${next}"]`)?.focus()
+          })
+        },
+      })
+    },
+    [virtual],
+  )
+  const onOpenRow = useCallback((row: Row) => current.current.onOpen?.(row), [])
+  const onToggle = useCallback((id: string) => {
+    const chosen = current.current.selection
+    chosen?.onChange(toggled(chosen.ids, id))
+  }, [])
   return (
     <div
       className="table"
@@ -104,44 +129,19 @@ export function Table<Row>(props: TableProps<Row>) {
             const row = rows[index]!
             const id = idOf(row)
             return (
-              <div
-                role="row"
-                aria-rowindex={index + 2}
+              <MemoRow
                 key={key}
-                data-index={index}
-                data-selected={selection?.ids.has(id)}
-                tabIndex={onOpen ? 0 : undefined}
-                className={onOpen ? 'opens' : ''}
-                style={{ height: rowHeight, transform: `translateY(${start}px)` }}
-                onClick={(event) => {
-                  // React sends it the events of a dialog that the row has opened, too.
-                  const isOwn = event.currentTarget.contains(event.target as Node)
-                  if (isOwn && !isControl(event.target)) onOpen?.(row)
-                }}
-                onKeyDown={(event) => {
-                  if (event.target !== event.currentTarget) return
-                  onRowKey(event, {
-                    open: () => onOpen?.(row),
-                    move: (by) => focusRow(bound(index + by, rows.length)),
-                  })
-                }}
-              >
-                {selection && (
-                  <span role="cell">
-                    <input
-                      type="checkbox"
-                      aria-label={`Select ${id}`}
-                      checked={selection.ids.has(id)}
-                      onChange={() => selection.onChange(toggled(selection.ids, id))}
-                    />
-                  </span>
-                )}
-                {columns.map(({ name, render, isMain }) => (
-                  <span role="cell" key={name} data-main={isMain} data-name={name}>
-                    {render(row)}
-                  </span>
-                ))}
-              </div>
+                row={row}
+                id={id}
+                index={index}
+                start={start}
+                height={rowHeight}
+                columns={columns as readonly Column<unknown>[]}
+                isSelected={selection?.ids.has(id)}
+                onOpen={onOpen && (onOpenRow as (row: unknown) => void)}
+                onToggle={onToggle}
+                onKey={onKey}
+              />
             )
           })}
         </div>
@@ -149,6 +149,62 @@ export function Table<Row>(props: TableProps<Row>) {
     </div>
   )
 }
+
+interface RowProps<Row> {
+  readonly row: Row
+  readonly id: string
+  readonly index: number
+  readonly start: number
+  readonly height: number
+  readonly columns: readonly Column<Row>[]
+  /** Undefined: rows cannot be selected. */
+  readonly isSelected: boolean | undefined
+  readonly onOpen: ((row: Row) => void) | undefined
+  readonly onToggle: (id: string) => void
+  readonly onKey: (event: KeyboardEvent, index: number) => void
+}
+
+function DrawnRow<Row>(props: RowProps<Row>) {
+  const { row, id, index, start, height, columns, isSelected, onOpen, onToggle, onKey } = props
+  return (
+    <div
+      role="row"
+      aria-rowindex={index + 2}
+      data-index={index}
+      data-selected={isSelected}
+      tabIndex={onOpen ? 0 : undefined}
+      className={onOpen ? 'opens' : ''}
+      style={{ height, transform: `translateY(${start}px)` }}
+      onClick={(event) => {
+        // React sends it the events of a dialog that the row has opened, too.
+        const isOwn = event.currentTarget.contains(event.target as Node)
+        if (isOwn && !isControl(event.target)) onOpen?.(row)
+      }}
+      onKeyDown={(event) => {
+        if (event.target === event.currentTarget) onKey(event, index)
+      }}
+    >
+      {isSelected !== undefined && (
+        <span role="cell" data-select="true">
+          <input
+            type="checkbox"
+            aria-label={`Select ${id}`}
+            checked={isSelected}
+            onChange={() => onToggle(id)}
+          />
+        </span>
+      )}
+      {columns.map(({ name, render, isMain }) => (
+        <span role="cell" key={name} data-main={isMain} data-name={name}>
+          {render(row)}
+        </span>
+      ))}
+    </div>
+  )
+}
+
+// SAFETY: the rows and the columns of one table fit together.
+const MemoRow = memo(DrawnRow) as typeof DrawnRow<unknown>
 
 const isControl = (target: EventTarget) =>
   (target as Element).closest('a, button, input, select, label') !== null
