@@ -9,7 +9,7 @@ import { buildDocs } from './src/build/docs.ts'
 import { Output } from './src/build/output.ts'
 
 const src = join(import.meta.dirname, 'src')
-const pages = ['live-view', 'hosted-login', 'replay']
+const pages = ['live-view', 'devtools', 'hosted-login', 'replay']
 
 export async function buildPages(dist: string, { docs }: { docs: string }): Promise<void> {
   // What an older version built must not be served.

@@ -322,6 +322,8 @@ describe('two servers', () => {
         ['POST', `/browsers/${id}/computer/get_mouse_position`],
         ['GET', `/browsers/${id}/replays`],
         ['POST', `/browsers/${id}/live_view_links`],
+        ['GET', `/browsers/${id}/pages`],
+        ['POST', `/browsers/${id}/devtools_links`],
       ] as const) {
         const answer = await send(each, method, path, method === 'PATCH' ? {} : undefined)
         assert.equal(answer.status, 404, `${method} ${path}`)

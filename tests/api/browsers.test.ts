@@ -9,7 +9,7 @@ const fileOwner = { after }
 const env = { BERTH_MAX_CONCURRENT_SESSIONS: '8' }
 const shared = await startServer(fileOwner, { env })
 
-interface Body extends Pick<Browser, 'name' | 'start_url' | 'tags' | 'viewport'> {
+interface Body extends Pick<Browser, 'name' | 'start_url' | 'state' | 'tags' | 'viewport'> {
   readonly session_id: string
   readonly code: string
   readonly message: string
@@ -148,6 +148,14 @@ test('no start_url refuses a create or a change, and each is shown as far as it 
     assert.equal(removed.body.start_url, undefined)
     assert.equal((await send(shared, 'DELETE', path)).status, 204)
   }
+})
+
+test('the state of a session is in its answers', async () => {
+  const created = await send(shared, 'POST', '/browsers', { headless: true })
+  assert.equal(created.body.state, 'ready')
+  const path = `/browsers/${created.body.session_id}`
+  await send(shared, 'DELETE', path)
+  assert.equal((await send(shared, 'GET', `${path}?include_deleted=true`)).body.state, 'ended')
 })
 
 test('null keeps name and tags, and a refresh rate above the highest counts as the highest', async () => {

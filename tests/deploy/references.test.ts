@@ -62,7 +62,7 @@ test('the programs and files that the image names by their place are put there',
     textOf,
   )
   const bundles = scripts.flatMap((text) => all(text, /(?:\/|\$)dist\/([\w-]+)\.mjs/g))
-  assert.deepEqual(bundles.toSorted(), ['admin', 'main', 'pod-instance', 'pod-link'])
+  assert.deepEqual(bundles.toSorted(), ['admin', 'main', 'pod-freezer', 'pod-instance', 'pod-link'])
   assert.deepEqual(missing(bundles.map((name) => `packages/server/src/${name}.ts`)), [])
   const ours = scripts.flatMap((text) => all(text, /(?:\$root|\/opt\/berth)\/([\w./-]+)/g))
   const kept = ours.filter((path) => !path.includes('/dist/'))

@@ -5,6 +5,8 @@ import { test, type TestContext } from 'node:test'
 import { chromium } from 'playwright-core'
 import { WebSocket } from 'ws'
 import { client84 } from '../client/versions.ts'
+import { jpegSize } from '@berth/codecs/video/jpeg-size'
+import { PreviewReader } from '../fixtures/previews.ts'
 import { newDatabase } from '../fixtures/shared-postgres.ts'
 import { startServer, type ServerOptions, type TestServer } from '../fixtures/server.ts'
 
@@ -121,12 +123,34 @@ test('a client on another server keeps the session from timing out, and is told 
   assert.deepEqual(await closed, [1001, 'server stopping'])
 })
 
+test('small pictures of a session come through another server, which neither wakes nor holds it', async (t) => {
+  const { owner, other } = await startFleet(t)
+  const session = await client84(owner).browsers.create({ headless: true, timeout_seconds: 20 })
+  const began = performance.now()
+  const browser = await chromium.connectOverCDP(session.cdp_ws_url)
+  const reader = await PreviewReader.open(t, other, { ids: session.session_id })
+  const { data } = await reader.until('picture', ({ state }) => state === 'picture')
+  assert.ok(jpegSize(Buffer.from(data!, 'base64')))
+  await browser.contexts()[0]!.pages()[0]!.evaluate('document.documentElement.style.background = "red"')
+  const count = reader.events.length
+  await reader.until('another picture', ({ state }) => state === 'picture', { from: count })
+  await browser.close()
+  const closedAt = performance.now()
+  await reader.until('standby', ({ state }) => state === 'standby')
+  assert.ok(performance.now() - closedAt < 5_000 + 6_000)
+  const end = await reader.until('end', ({ state }) => state === 'ended', { timeoutMs: 40_000 })
+  assert.equal(end.id, session.session_id)
+  assert.ok(performance.now() - began < 20_000 + 20_000, 'watching does not delay the timeout')
+  const ended = await client84(owner).browsers.retrieve(session.session_id, { include_deleted: true })
+  assert.equal((ended as { end_reason?: string }).end_reason, 'timed_out')
+})
+
 test('a tunnel accepts only servers', async (t) => {
   const server = await startServer(t)
   const session = await client84(server).browsers.create({ headless: true })
   const token = new URL(session.cdp_ws_url).searchParams.get('jwt')!
   for (const authorization of ['', `Bearer ${server.key}`, `Bearer ${token}`]) {
-    for (const purpose of ['api', 'cdp', 'bidi', 'playwright', 'other']) {
+    for (const purpose of ['api', 'cdp', 'bidi', 'playwright', 'aside', 'other']) {
       const socket = new WebSocket(`${server.url.replace(/^http/, 'ws')}/internal/link/${purpose}`, {
         headers: authorization ? { authorization } : {},
       })

@@ -9,11 +9,14 @@ import type { TestServer } from '../fixtures/server.ts'
 import { createSession, instanceOf, query, type Session } from '../fixtures/sessions.ts'
 import { RawConnection } from './raw-connection.ts'
 
+type Audience = 'cdp' | 'bidi' | 'playwright' | 'live'
+
 /** A path that needs a token. */
-export interface Place {
+export interface Place<A extends string = Audience> {
+  /** With the token in the place of `{token}`, or in the query. */
   readonly path: string
   readonly isWebSocket: boolean
-  readonly audience: 'cdp' | 'bidi' | 'playwright' | 'live'
+  readonly audience: A
 }
 
 export const places: readonly Place[] = [
@@ -30,6 +33,12 @@ export const places: readonly Place[] = [
   { path: '/browser/cdp/json/protocol', isWebSocket: false, audience: 'cdp' },
 ]
 
+/** Their token is a segment of the path, and a plain request for the first gets a page. */
+export const devtoolsPlaces: readonly Place<'devtools'>[] = [
+  { path: '/browser/devtools/{token}/page/AB12', isWebSocket: true, audience: 'devtools' },
+  { path: '/browser/devtools/{token}/front_end/panels/a.js', isWebSocket: false, audience: 'devtools' },
+]
+
 export const HANDSHAKE = [
   'Connection: Upgrade',
   'Upgrade: websocket',
@@ -42,7 +51,7 @@ export function tokenOf(url: string): string {
 }
 
 /** By purpose, for a headful session. */
-export function tokensOf(session: Session): Record<Place['audience'], string> {
+export function tokensOf(session: Session): Record<Audience, string> {
   return {
     cdp: tokenOf(session.cdp_ws_url),
     bidi: tokenOf(session.webdriver_ws_url),
@@ -85,9 +94,12 @@ export async function exchange(server: TestServer, lines: readonly string[]): Pr
 }
 
 /** Opens the path as a client would, with the given headers instead of the usual ones. */
-export function openingOf(server: TestServer, place: Place, token: string): string[] {
+export function openingOf(server: TestServer, place: Place<string>, token: string): string[] {
   const { host } = new URL(server.url)
-  const line = `GET ${place.path}?jwt=${token} HTTP/1.1`
+  const target = place.path.includes('{token}')
+    ? place.path.replace('{token}', () => token)
+    : `${place.path}?jwt=${token}`
+  const line = `GET ${target} HTTP/1.1`
   return [line, `Host: ${host}`, ...(place.isWebSocket ? HANDSHAKE : [])]
 }
 

@@ -6,10 +6,11 @@ import { after, test } from 'node:test'
 import { linkPurposes } from '@berth/contracts/link'
 import { assertError } from '../conformance/error-answer.ts'
 import { startServer } from '../fixtures/server.ts'
-import { createSession } from '../fixtures/sessions.ts'
+import { createSession, type Session } from '../fixtures/sessions.ts'
 import { assertNoFaultLogged } from './server-log.ts'
 import {
   decode,
+  devtoolsPlaces,
   encode,
   exchange,
   openingOf,
@@ -21,6 +22,8 @@ import {
   type Place,
 } from './session-openings.ts'
 
+type AnyPlace = Place | Place<'devtools'>
+
 const owner = { after }
 const server = await startServer(owner)
 const secret = await readTokenSecret(server)
@@ -29,8 +32,16 @@ const [session, other] = [await createSession(server, headful), await createSess
 const witness = await UpstreamWitness.of(server)
 const now = Math.floor(Date.now() / 1000)
 
-const goodTokens = tokensOf(session)
-const open = (place: Place, token: string) => exchange(server, openingOf(server, place, token))
+/** The token for DevTools is signed here, because a link asks the browser for its pages. */
+function allTokensOf(of: Session): Record<AnyPlace['audience'], string> {
+  const tokens = tokensOf(of)
+  const [header, claims] = tokens.cdp.split('.').slice(0, 2).map(decode)
+  return { ...tokens, devtools: signToken(header!, { ...claims, aud: 'devtools' }, secret) }
+}
+
+const allPlaces: readonly AnyPlace[] = [...places, ...devtoolsPlaces]
+const goodTokens = allTokensOf(session)
+const open = (place: AnyPlace, token: string) => exchange(server, openingOf(server, place, token))
 
 /** Signed with the attacker's own key, with the server's secret in place of a public key. */
 function rsaToken(header: object, claims: object): string {
@@ -39,7 +50,7 @@ function rsaToken(header: object, claims: object): string {
   return `${signed}.${sign('sha256', Buffer.from(signed), privateKey).toString('base64url')}`
 }
 
-function hostileTokens({ audience }: Place): Record<string, string> {
+function hostileTokens({ audience }: AnyPlace): Record<string, string> {
   const good = goodTokens[audience]
   const [headerPart, claimsPart, signature] = good.split('.') as [string, string, string]
   const header = decode(headerPart)
@@ -99,7 +110,7 @@ function flip(signature: string): string {
   return (signature.startsWith('A') ? 'B' : 'A') + signature.slice(1)
 }
 
-for (const place of places) {
+for (const place of allPlaces) {
   test(`no bad token opens ${place.path}`, async () => {
     const before = await witness.count(session)
     for (const [what, token] of Object.entries(hostileTokens(place))) {
@@ -121,7 +132,7 @@ for (const place of places) {
 }
 
 test('a forged token without a fault would be accepted', async () => {
-  for (const place of places) {
+  for (const place of allPlaces) {
     const [header, claims] = goodTokens[place.audience].split('.').slice(0, 2).map(decode)
     const answer = await open(place, signToken(header!, { ...claims, jti: 'forged' }, secret))
     assert.equal(answer?.status, place.isWebSocket ? 101 : 200, place.path)
@@ -129,18 +140,18 @@ test('a forged token without a fault would be accepted', async () => {
 })
 
 test('the token of a deleted session finds nothing once the DELETE is answered', async () => {
-  for (const place of places) {
+  for (const place of allPlaces) {
     const ended = await createSession(server, headful)
-    const tokens = tokensOf(ended)
+    const tokens = allTokensOf(ended)
     assert.equal((await server.fetch(`/browsers/${ended.session_id}`, { method: 'DELETE' })).status, 204)
     assertError((await open(place, tokens[place.audience]))!, 'not_found', place.path)
     assert.equal(await witness.count(ended), 0)
   }
 })
 
-test('a token is read only from the query', async () => {
+test('a token is read only from the URL', async () => {
   const before = await witness.count(session)
-  for (const place of places) {
+  for (const place of allPlaces) {
     const token = goodTokens[place.audience]
     for (const header of [
       `Authorization: Bearer ${token}`,
@@ -174,6 +185,7 @@ test('no client token opens the link between servers', async () => {
       'the bidi token': goodTokens.bidi,
       'the playwright token': goodTokens.playwright,
       'the live token': goodTokens.live,
+      'the DevTools token': goodTokens.devtools,
     }
     for (const [what, token] of Object.entries(wrong)) {
       const answer = await exchange(server, opening(purpose, [`Bearer ${token}`]))

@@ -8,7 +8,13 @@ import { passToDevtools } from './devtools/pass-to-devtools.ts'
 import { Chromium } from './chromium/chromium.ts'
 import { Controls } from './control/controls.ts'
 import { ServiceLog } from './log/service-log.ts'
-import { answerApps, answerLogin, answerRecording, answerUserData } from './packed/lazy-answers.ts'
+import {
+  answerApps,
+  answerLogin,
+  answerPreview,
+  answerRecording,
+  answerUserData,
+} from './packed/lazy-answers.ts'
 import { Lease } from './instance/lease.ts'
 import { openLink } from './link/link.ts'
 import { agentLog, log } from './log/log.ts'
@@ -110,6 +116,7 @@ const api = createApi({
   whenOpen: (timeoutMs) => chromium.whenOpen(timeoutMs),
   answerControl: controls.answer,
   answerRecording: answerRecording(chromium),
+  answerPreview: answerPreview(chromium, secrets),
   answerUserData: answerUserData(chromium, settings.profile),
   answerApps: answerApps(settings),
   answerLogin: answerLogin(chromium, secrets, () => state.current.viewers ?? 0),

@@ -89,6 +89,10 @@ export const endReasons = [
 ] as const
 export type EndReason = (typeof endReasons)[number]
 
+/** What a session does now. Sessions that are still starting are in no answer. */
+export const shownStates = ['ready', 'standby', 'ended'] as const
+export type ShownState = (typeof shownStates)[number]
+
 export const Browser = Type.Object(
   {
     session_id: Type.String({ description: 'Unique session id' }),
@@ -144,6 +148,12 @@ export const Browser = Type.Object(
     network: Type.Optional(Network),
     proxy: Type.Optional(ProxySelection),
     proxy_id: Type.Optional(Type.String({ description: 'Deprecated: id of the proxy, if any' })),
+    state: Type.Optional(
+      OneOf(shownStates, {
+        description:
+          'Extension: `ready`: it runs. `standby`: its processes are frozen until somebody uses it. `ended`: `end_reason` says why',
+      }),
+    ),
     deleted_at: Type.Optional(Timestamp('When the session ended; absent while it is active')),
     end_reason: Type.Optional(
       OneOf(endReasons, { description: 'Why the session ended; absent while it is active' }),

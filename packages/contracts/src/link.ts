@@ -14,6 +14,13 @@ import type { Category } from './telemetry-events.ts'
 export const linkPurposes = ['api', 'cdp', 'bidi', 'playwright', 'screen'] as const
 export type LinkPurpose = (typeof linkPurposes)[number]
 
+/**
+ * A small picture of what the session shows: `GET /preview?width=320`. The answer is a JPEG with an `etag`, 204 if
+ * `if-none-match` names the same picture, 403 if a login has used a secret in the session, and 409 if there is nothing to
+ * see.
+ */
+export const PREVIEW_PATH = '/preview'
+
 /** In an answer of 428 to a client of Playwright: the versions that the instance has, such as `1.65 1.64`. */
 export const PLAYWRIGHT_VERSIONS_HEADER = 'playwright-versions'
 

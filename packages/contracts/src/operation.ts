@@ -52,7 +52,7 @@ export interface Operation {
    * refused.
    */
   readonly anyOrigin?: true
-  /** Any key may call it, whatever its scopes: it says only what the key itself is. */
+  /** Any key may call it, whatever its scopes: it says only what the key itself is, or filters by the scopes itself. */
   readonly needsNoScope?: true
   /** An app's own key may not call it, because the operation makes or changes keys. */
   readonly closedToApps?: true

@@ -8,10 +8,12 @@ import * as authConnections from './auth-connections.ts'
 import * as authContext from './auth-context.ts'
 import * as browserPools from './browser-pools.ts'
 import * as browsers from './browsers.ts'
+import * as changes from './changes.ts'
 import * as computer from './computer.ts'
 import * as credentialProviders from './credential-providers.ts'
 import * as credentials from './credentials.ts'
 import * as curl from './curl.ts'
+import * as devtools from './devtools.ts'
 import * as entitlements from './entitlements.ts'
 import * as extensions from './extensions.ts'
 import * as deployments from './deployments.ts'
@@ -21,7 +23,9 @@ import * as liveView from './live-view.ts'
 import * as logs from './logs.ts'
 import { isOperation, type Operation } from './operation.ts'
 import * as organization from './organization.ts'
+import * as overview from './overview.ts'
 import * as playwright from './playwright.ts'
+import * as previews from './previews.ts'
 import * as processes from './processes.ts'
 import * as profiles from './profiles.ts'
 import * as projects from './projects.ts'
@@ -36,8 +40,11 @@ import * as telemetryDestinations from './telemetry-destinations.ts'
 
 export const operations: readonly Operation[] = [
   browsers,
+  overview,
   browserPools,
   liveView,
+  previews,
+  devtools,
   computer,
   files,
   processes,
@@ -62,6 +69,7 @@ export const operations: readonly Operation[] = [
   projects,
   organization,
   entitlements,
+  changes,
   apiKeys,
   authContext,
   signIn,

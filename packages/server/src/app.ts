@@ -8,6 +8,7 @@ import { operations } from '@berth/contracts/operations'
 import { InvocationSessions } from './apps/invocations/session-link.ts'
 import { newApps } from './apps/module.ts'
 import { newAuditExportNetwork } from './audit-export-network.ts'
+import { changeSources } from './change-sources.ts'
 import type { Config } from './config/config.ts'
 import { contents } from './contents.ts'
 import { housekeepingTasks } from './housekeeping-tasks.ts'
@@ -46,7 +47,7 @@ import { organizationUse } from './organization-use.ts'
 import { storedKinds } from './stored-kinds.ts'
 import { AuditTrail } from './tenancy/audit/trail.ts'
 import { bootstrap } from './tenancy/bootstrap.ts'
-import { newTenancy } from './tenancy/module.ts'
+import { newTenancy, type TenancyModule } from './tenancy/module.ts'
 import { StorageLimits } from './tenancy/storage/storage-limits.ts'
 
 /** How long a server that was killed may need to end. */
@@ -155,6 +156,7 @@ export async function startApp(config: Config, serverLog: ServerLog, engines = s
     contents,
     organizationUse,
     auditExportNetwork: newAuditExportNetwork(config),
+    changeSources,
   })
 
   let endAll = true
@@ -243,7 +245,7 @@ export async function startApp(config: Config, serverLog: ServerLog, engines = s
     server,
     close: (options) => {
       endAll = options.endSessions
-      return (closing ??= shutDown({ server, connections, readiness, sessions, owned, ...options }))
+      return (closing ??= shutDown({ server, connections, readiness, sessions, tenancy, owned, ...options }))
     },
   }
 }
@@ -272,13 +274,15 @@ interface ShutDown extends CloseOptions {
   readonly connections: Connections
   readonly readiness: Readiness
   readonly sessions: SessionsModule
+  readonly tenancy: Pick<TenancyModule, 'changes'>
   readonly owned: AsyncDisposable
 }
 
 async function shutDown(options: ShutDown): Promise<void> {
-  const { server, connections, readiness, sessions, owned, drainMs, graceMs } = options
+  const { server, connections, readiness, sessions, tenancy, owned, drainMs, graceMs } = options
   readiness.drain()
   await new Promise((resolve) => setTimeout(resolve, drainMs))
+  tenancy.changes.close()
   await sessions.closeClients()
   const grace = connections.closeWithin(graceMs)
   await server.close()

@@ -5,9 +5,9 @@ import { ContainerFreezer } from './instances/pod/container-freezer.ts'
 import { FreezerHost } from './instances/pod/freezer-host.ts'
 
 const {
-  BERTH_FREEZER_KEY_FILE: key = '/run/berth-key/key',
-  BERTH_FREEZER_LISTEN: listen = '::/7444',
-  BERTH_FREEZER_CGROUPS: cgroups = '/node/cgroup',
+  FREEZER_KEY_FILE: key = '/run/berth-key/key',
+  FREEZER_LISTEN: listen = '::/7444',
+  FREEZER_CGROUPS: cgroups = '/node/cgroup',
 } = environment
 const host = new FreezerHost({
   freezer: new ContainerFreezer({ cgroups, processes: '/proc' }),

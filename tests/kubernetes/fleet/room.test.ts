@@ -65,14 +65,15 @@ test(`${CYCLES} sessions leave no Pod, Secret, row or connection`, { timeout: 10
   }
 })
 
-/** Lines of the kernel about connections of a server to instances, but for those that are over. */
+/** Lines of the kernel about connections to instances that a process of the server still has. */
 async function linksOf(fleet: Fleet, pod: string): Promise<string[]> {
-  const over = ['06', '07']
   const port = LINK_PORT.toString(16).toUpperCase()
   const text = await fleet.kubectl('exec', pod, '--', 'cat', '/proc/net/tcp', '/proc/net/tcp6')
   return text.split('\n').filter((line) => {
-    const [, , remote = '', state = ''] = line.trim().split(/\s+/)
-    return remote.endsWith(`:${port}`) && !over.includes(state)
+    const fields = line.trim().split(/\s+/)
+    // Without one, only the kernel has it, which tells a Pod that is gone of the end for minutes.
+    const inode = fields[9] ?? '0'
+    return fields[2]?.endsWith(`:${port}`) && inode !== '0'
   })
 }
 

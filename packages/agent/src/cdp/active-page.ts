@@ -21,13 +21,16 @@ interface Look {
 export class ActivePage {
   readonly #cdp: CdpConnection
   readonly #port: number
+  /** How long a page may take to say whether it is visible. */
+  readonly #lookMs: number
   /** CDP sessions by target, as long as the targets exist. */
   readonly #sessions = new Map<string, string>()
   #current: FirstPage | undefined
 
-  constructor(cdp: CdpConnection, port: number) {
+  constructor(cdp: CdpConnection, port: number, { lookMs = LOOK_MS }: { lookMs?: number } = {}) {
     this.#cdp = cdp
     this.#port = port
+    this.#lookMs = lookMs
   }
 
   async find(): Promise<FirstPage> {
@@ -74,7 +77,7 @@ export class ActivePage {
   /** Undefined for a page that is blocked by a script or a dialog. */
   async #look(sessionId: string): Promise<Look | undefined> {
     const { promise, resolve } = Promise.withResolvers<undefined>()
-    const timer = setTimeout(() => resolve(undefined), LOOK_MS)
+    const timer = setTimeout(() => resolve(undefined), this.#lookMs)
     const expression =
       '({ isVisible: document.visibilityState === "visible", hasFocus: document.hasFocus() })'
     const asked = this.#cdp

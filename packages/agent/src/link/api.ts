@@ -29,6 +29,8 @@ export interface ApiOptions {
   readonly answerControl: AnswerRequest
   /** For requests below /recordings. */
   readonly answerRecording: AnswerRequest
+  /** For GET /preview. */
+  readonly answerPreview: AnswerRequest
   /** For requests below /profile. */
   readonly answerUserData: AnswerRequest
   /** For requests below /apps. */
@@ -57,8 +59,8 @@ function readPolicy(body: unknown): Readonly<Record<string, unknown>> {
 /** Never listens: the link passes connections to it. */
 export function createApi(options: ApiOptions): Server {
   const { state, renewLease, startBrowser, shape, setPolicy, whenOpen } = options
-  const { answerControl, answerRecording, answerUserData, answerApps, answerLogin, upgrade, telemetry } =
-    options
+  const { answerControl, answerRecording, answerPreview, answerUserData, answerApps, answerLogin } = options
+  const { upgrade, telemetry } = options
   const operations: Readonly<Record<string, Operation>> = {
     'GET /state': async ({ query }) => {
       const after = query.get('after')
@@ -104,6 +106,7 @@ export function createApi(options: ApiOptions): Server {
     const { url = '' } = request
     if (url.startsWith('/control/')) void answerControl(request, response)
     else if (url.startsWith('/recordings')) void answerRecording(request, response)
+    else if (url.startsWith('/preview')) void answerPreview(request, response)
     else if (url.startsWith('/profile')) void answerUserData(request, response)
     else if (url.startsWith('/apps/')) void answerApps(request, response)
     else if (url.startsWith('/login/')) void answerLogin(request, response)

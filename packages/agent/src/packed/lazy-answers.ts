@@ -14,6 +14,10 @@ export const answerApps = (settings: Settings) =>
 export const answerLogin = (chromium: Chromium, secrets: Secrets, viewers: () => number) =>
   lazily(async () => (await unpack('login')).loginHandlers(chromium, secrets, viewers))
 
+/** For small pictures, see contracts/link.ts. */
+export const answerPreview = (chromium: Chromium, secrets: Secrets) =>
+  lazily(async () => (await unpack('recording')).previewHandlers(chromium, secrets))
+
 /** About recordings, see contracts/recording.ts. */
 export const answerRecording = (chromium: Chromium) =>
   lazily(async () => (await unpack('recording')).recordingHandlers(chromium))

@@ -8,7 +8,7 @@ import type { Db } from '../platform/database/schema.ts'
 import type { Platform } from '../platform/module.ts'
 import type { Sessions } from './browsers/sessions.ts'
 import { Gateway } from './gateway/gateway.ts'
-import { PLAYWRIGHT_PATH, SCREEN_PATH, TERMINAL_ROUTE } from './session/target.ts'
+import { CDP_PATH, DEVTOOLS_PATH, PLAYWRIGHT_PATH, SCREEN_PATH, TERMINAL_ROUTE } from './session/target.ts'
 import type { SessionTokens } from './gateway/tokens.ts'
 import { attachLive } from './live-view/attach.ts'
 import { Viewers } from './live-view/viewers.ts'
@@ -65,7 +65,7 @@ export function attachClients(options: {
     maxUploadBytes: config.BERTH_MAX_FILE_MB * MB,
   })
   // Not in the contract: clients of these protocols request the paths on their own.
-  const paths = ['/browser/cdp', '/browser/webdriver/session', PLAYWRIGHT_PATH].flatMap((path) => [
+  const paths = [CDP_PATH, '/browser/webdriver/session', PLAYWRIGHT_PATH, DEVTOOLS_PATH].flatMap((path) => [
     path,
     `${path}/*`,
   ])

@@ -27,12 +27,16 @@ import { controlRoutes } from './control/routes.ts'
 import { SessionAccess } from './control/session-access.ts'
 import { newExtensions } from './extensions/module.ts'
 import { SessionTokens } from './gateway/tokens.ts'
+import { devtoolsRoutes } from './devtools/routes.ts'
 import { liveRoutes } from './live-view/routes.ts'
 import { openLiveViews } from './live-view/watched.ts'
+import { overviewRoutes } from './overview/routes.ts'
+import { OverviewService } from './overview/service.ts'
 import { Policies } from './policies/policies.ts'
 import { newPools } from './pools/module.ts'
 import { refreshPoolsOf } from './pools/refresh.ts'
 import { countPoolsUsingProxy } from './pools/store.ts'
+import { previewRoutes } from './previews/routes.ts'
 import { profileRoutes } from './profiles/routes.ts'
 import { SaveWatch } from './profiles/save-watch.ts'
 import { ProfileSaver } from './profiles/saver.ts'
@@ -249,6 +253,11 @@ export async function newSessions(options: SessionsModuleOptions): Promise<Sessi
     isAble: () => instances.shortcomings.length === 0,
     endRecordings: (id) => recorder.endRunning(id, 'stopped'),
   })
+  const overview = new OverviewService({
+    instances,
+    maxSessions: config.BERTH_MAX_CONCURRENT_SESSIONS,
+    maxPooledSessions: config.BERTH_MAX_POOLED_SESSIONS,
+  })
   const find = (call: Call<unknown>, id: string) => browsers.session(callerOf(call), id)
   const controls = new Controls({
     find,
@@ -313,9 +322,12 @@ export async function newSessions(options: SessionsModuleOptions): Promise<Sessi
     saves,
     routes: [
       ...browserRoutes(browsers),
+      ...overviewRoutes(overview),
       ...pools.routes,
       ...controlRoutes(controls),
       ...liveRoutes({ tokens, find }),
+      ...previewRoutes(browsers),
+      ...devtoolsRoutes({ tokens, find }),
       ...replayRoutes(replays),
       ...extensions.routes,
       ...profileRoutes(profiles),

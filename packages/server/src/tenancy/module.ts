@@ -12,6 +12,8 @@ import type { ExportNetwork } from './audit/export/types.ts'
 import { auditRoutes } from './audit/routes.ts'
 import { AuditService } from './audit/service.ts'
 import type { AuditTrail } from './audit/trail.ts'
+import { newChanges, type Changes } from './changes/module.ts'
+import type { ChangeSources } from './changes/types.ts'
 import { entitlementsOf } from './organization/entitlements.ts'
 import { organizationRoutes } from './organization/routes.ts'
 import { OrganizationService } from './organization/service.ts'
@@ -29,6 +31,7 @@ export interface TenancyModule {
   readonly projects: ProjectService
   readonly openStreams: OpenStreams
   readonly auditExports: AuditExports
+  readonly changes: Pick<Changes, 'close'>
   readonly routes: readonly Route[]
 }
 
@@ -42,6 +45,7 @@ export function newTenancy(options: {
   auditExportNetwork: ExportNetwork
   isOwn: IsOwnOrigin
   version: string
+  changeSources: ChangeSources
 }): TenancyModule {
   const { audit, storage } = options
   const { config, db, changes, metrics, listener, log } = options.platform
@@ -77,6 +81,7 @@ export function newTenancy(options: {
     audit,
     network: options.auditExportNetwork,
   })
+  const followed = newChanges(options.platform, options.changeSources)
   const totals = new StorageTotals({ db, kinds: storage.kinds, log })
   metrics.gaugeBy('kind', {
     name: 'berth_storage_bytes',
@@ -99,6 +104,7 @@ export function newTenancy(options: {
     projects,
     openStreams,
     auditExports,
+    changes: followed,
     routes: [
       ...projectRoutes(projects),
       ...organizationRoutes(organization, entitlementsOf(config)),
@@ -106,6 +112,7 @@ export function newTenancy(options: {
       ...signInRoutes(new SignInService({ version: options.version })),
       ...auditRoutes(new AuditService(audit)),
       ...auditExports.routes,
+      ...followed.routes,
     ],
   }
 }

@@ -142,6 +142,10 @@ export class Instances {
     return this.#stocks[kind].count
   }
 
+  wantedCount(kind: Kind): number {
+    return this.#options.stock[kind]
+  }
+
   /** The memory of an instance that gets no other. */
   memoryMbOf(kind: { headless: boolean }): number {
     return Math.floor(this.#options.limits(kind).memoryBytes / MB)

@@ -27,6 +27,8 @@ export interface ChangeEvents {
   connectionChanged: { connectionId: string; serverId: string }
   /** Somebody changed a destination of the audit log. */
   auditExportsChanged: object
+  /** A row that people list was made, changed or deleted; written by triggers. `projectId` is empty for the organisation's. */
+  rowChanged: { kind: string; id: string; projectId: string }
   /** A server leaves its sessions to the others, where any server reaches any instance. */
   serverLeft: { serverId: string }
   /** This version does not know the word, so every cache must be dropped. */
@@ -55,6 +57,7 @@ const wire: Record<ChangeName, { readonly word: string; readonly fields: readonl
   invocationChanged: { word: 'invocation', fields: ['invocationId'] },
   connectionChanged: { word: 'auth-connection', fields: ['connectionId', 'serverId'] },
   auditExportsChanged: { word: 'audit-exports', fields: [] },
+  rowChanged: { word: 'row', fields: ['kind', 'id', 'projectId'] },
   serverLeft: { word: 'server-left', fields: ['serverId'] },
   unknownChange: { word: '', fields: [] },
 }

@@ -1,4 +1,4 @@
-// Made by `npm run generate`, of migrations b9c885d61f12de65eb2dca0d05fc91a3cf3f3fb553a75788a7d12ed96785a9fb.
+// Made by `npm run generate`, of migrations 1ebb92d241c410ba1c39773c300ae8a87a6798b13c1ebf8634c66698a60b7414.
 import type { BigNumber, Json, Time } from './column-types.ts'
 import type { ColumnType } from 'kysely'
 

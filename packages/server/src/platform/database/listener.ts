@@ -18,6 +18,7 @@ export class ChangeListener {
   readonly #sockets = new ClientSockets()
   #client: Client | undefined
   #loop: Promise<void> | undefined
+  #beginnings = 0
 
   constructor(options: { connection: Connection; log: Logger; onChange: (change: Change) => void }) {
     this.#connection = options.connection
@@ -27,6 +28,11 @@ export class ChangeListener {
 
   get isListening(): boolean {
     return this.#client !== undefined
+  }
+
+  /** How often it has begun to listen. When this grows, changes may have been missed before. */
+  get beginnings(): number {
+    return this.#beginnings
   }
 
   /** Resolves when the first attempt to listen succeeded or failed. */
@@ -53,6 +59,7 @@ export class ChangeListener {
         client.on('notification', ({ payload }) => this.#onChange(decodeChange(payload ?? '')))
         await client.query(`LISTEN ${CHANNEL}`)
         this.#client = client
+        this.#beginnings++
         onFirstAttempt()
         if (this.#closing.signal.aborted) await client.end()
         await ended

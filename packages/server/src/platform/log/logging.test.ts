@@ -5,6 +5,7 @@ import { openLog, redact } from './logging.ts'
 test('redact() removes keys and tokens from any text', () => {
   assert.equal(redact('key sk_abc123def456_0123456789 end'), 'key [redacted] end')
   assert.equal(redact('wss://host/cdp?jwt=eyJhbGciOi.x.y&a=1'), 'wss://host/cdp?jwt=[redacted]&a=1')
+  assert.equal(redact('/browser/devtools/eyJh.x.y/page/A'), '/browser/devtools/[redacted]/page/A')
   assert.equal(redact('authorization: Bearer abcdef'), 'authorization: Bearer [redacted]')
   assert.equal(redact('nothing secret'), 'nothing secret')
 })

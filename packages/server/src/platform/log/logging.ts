@@ -4,11 +4,14 @@ import { LogWriter } from './log-writer.ts'
 
 const STANDARD_OUTPUT = 1
 
-const SECRETS = /sk_[A-Za-z0-9_]{8,}|(jwt=)[^&\s"]+|(bearer )[^\s"]+/gi
+const SECRETS = /sk_[A-Za-z0-9_]{8,}|(jwt=)[^&\s"]+|(bearer )[^\s"]+|(\/browser\/devtools\/)[^/?\s"]+/gi
 
 /** Removes keys and tokens from text that comes from a request. */
 export function redact(text: string): string {
-  return text.replace(SECRETS, (_match, jwt?: string, bearer?: string) => `${jwt ?? bearer ?? ''}[redacted]`)
+  return text.replace(
+    SECRETS,
+    (_match, jwt?: string, bearer?: string, path?: string) => `${jwt ?? bearer ?? path ?? ''}[redacted]`,
+  )
 }
 
 export interface ServerLog {

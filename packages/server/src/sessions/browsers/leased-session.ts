@@ -3,6 +3,7 @@
 import type { Duplex } from 'node:stream'
 import type { EndReason } from '@berth/contracts/browsers'
 import type { LinkPurpose } from '@berth/contracts/link'
+import type { AgentClient } from '../../instances/agent/client.ts'
 import type { OwnEvent } from '../session/own-event.ts'
 import {
   SessionEnded,
@@ -22,6 +23,8 @@ export interface CurrentLease {
 
 export interface PooledSession extends Session {
   look(): Promise<void>
+  /** Connects to the agent without holding or waking the session. Throws OnStandby. */
+  connectAside(signal: AbortSignal): Promise<Duplex>
 }
 
 export class LeasedSession implements PooledSession {
@@ -69,6 +72,15 @@ export class LeasedSession implements PooledSession {
     if (!this.ending.aborted) return loan
     loan[Symbol.dispose]()
     throw this.ending.reason as Error
+  }
+
+  peek(): AgentClient {
+    this.ending.throwIfAborted()
+    return this.#session.peek()
+  }
+
+  connectAside(signal: AbortSignal): Promise<Duplex> {
+    return this.#session.connectAside(AbortSignal.any([signal, this.ending]))
   }
 
   publish(event: OwnEvent): void {

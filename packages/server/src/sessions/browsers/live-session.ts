@@ -12,7 +12,7 @@ import type { OwnEvent } from '../session/own-event.ts'
 import type { Selection } from '../telemetry/selection.ts'
 import { RunningPrograms } from './running-programs.ts'
 import type { AgentLoan, Hold, HoldOptions } from '../session/session.ts'
-import { SessionEnded } from '../session/session.ts'
+import { OnStandby, SessionEnded } from '../session/session.ts'
 import { Standby, type StandbyRule } from './standby.ts'
 import { LeasedSession, type PooledSession, type CurrentLease } from './leased-session.ts'
 
@@ -165,6 +165,17 @@ export class LiveSession implements PooledSession {
   async connect(purpose: LinkPurpose, signal: AbortSignal): Promise<Duplex> {
     await this.#wake()
     return this.instance.connect(purpose, AbortSignal.any([signal, this.ending]))
+  }
+
+  peek(): AgentClient {
+    this.ending.throwIfAborted()
+    if (this.#standby.isAsleep) throw new OnStandby()
+    return this.agent
+  }
+
+  async connectAside(signal: AbortSignal): Promise<Duplex> {
+    this.peek()
+    return this.instance.connect('api', AbortSignal.any([signal, this.ending]))
   }
 
   async devtoolsPath({ isKnownWrong = false }: { isKnownWrong?: boolean } = {}): Promise<string> {

@@ -256,6 +256,19 @@ export async function updateBrowser(
     .executeTakeFirst()
 }
 
+/** Of all sessions of which something is left: what a follower of changes has to hear of. Kept small, as it is read often. */
+export async function liveBrowserStates(db: Db): Promise<{ id: string; projectId: string; state: string }[]> {
+  return db
+    .selectFrom('browsers')
+    .select([
+      'id',
+      'project_id as projectId',
+      sql<string>`state || ' ' || lease_number || ' ' || coalesce(profile_save, '')`.as('state'),
+    ])
+    .where('ended_at', 'is', null)
+    .execute()
+}
+
 /** Called by the session's server once its traffic uses this version of the proxy setting. */
 export async function markProxyApplied(db: Db, id: string, version: number): Promise<void> {
   await db

@@ -10,6 +10,7 @@ import { shownTelemetry, type Age } from '../telemetry/selection.ts'
 import { leaseIdOf } from './lease-claim.ts'
 import type { LiveSessions } from './live-sessions.ts'
 import type { SessionMemory } from './memory.ts'
+import { isOver } from './state.ts'
 import type { BrowserRecord } from './types.ts'
 
 export interface TokenSigner {
@@ -84,6 +85,7 @@ export class BrowserView {
       ...(record.locale !== null && { locale: record.locale }),
       ...(record.timezone !== null && { timezone: record.timezone }),
       ...(policy && { chrome_policy: policy }),
+      state: isOver(record) ? 'ended' : record.state === 'standby' ? 'standby' : 'ready',
       ...(record.deleted_at !== null && { deleted_at: record.deleted_at }),
       ...(record.end_reason !== null && { end_reason: record.end_reason }),
       ...(record.pool_id !== null && {

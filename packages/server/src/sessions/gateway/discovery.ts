@@ -1,7 +1,8 @@
 // Serves Chromium's discovery documents to clients that get an https URL: Playwright requests json/version/ below it.
 // The addresses in them work only inside the instance, so they are replaced by this server's.
-import { request, type IncomingMessage } from 'node:http'
+import type { IncomingMessage } from 'node:http'
 import { readBounded } from '@berth/kit/read-bounded'
+import { getFromBrowser } from './browser-request.ts'
 import type { GatewaySession } from './session.ts'
 import { CDP_PATH, devtoolsPathPattern, type Discovery } from '../session/target.ts'
 
@@ -18,31 +19,27 @@ export interface DiscoveryOptions {
 }
 
 export async function discover(options: DiscoveryOptions): Promise<string> {
-  const { session, what, token, origin, signal } = options
-  // Waits until the browser accepts clients.
-  await session.devtoolsPath()
-  const stream = await session.connect('cdp', signal)
-  stream.on('error', () => {})
+  const { what, token, origin } = options
+  const text = await readDiscovery(options)
+  if (what === 'protocol') return text
+  const addressOf = (path: string) => `${origin.replace(/^http/, 'ws')}${CDP_PATH}${path}?jwt=${token}`
+  const content = JSON.parse(text) as unknown
+  const entries = Array.isArray(content) ? (content as unknown[]) : [content]
+  const shown = entries.map((entry) => withAddress(entry, addressOf))
+  return JSON.stringify(what === 'list' ? shown : shown[0])
+}
+
+/** The document as the browser has it. */
+export async function readDiscovery({
+  session,
+  what,
+  signal,
+}: Pick<DiscoveryOptions, 'session' | 'what' | 'signal'>): Promise<string> {
+  const { answer, stream } = await getFromBrowser(session, `/json/${what}`, signal)
   try {
-    const answer = await new Promise<IncomingMessage>((resolve, reject) => {
-      request({
-        createConnection: () => stream,
-        path: `/json/${what}`,
-        headers: { host: '127.0.0.1' },
-        signal,
-      })
-        .once('response', resolve)
-        .once('error', reject)
-        .end()
-    })
     const text = await readAnswer(answer)
     if (answer.statusCode !== 200) throw new Error(`The browser answered ${answer.statusCode}`)
-    if (what === 'protocol') return text
-    const addressOf = (path: string) => `${origin.replace(/^http/, 'ws')}${CDP_PATH}${path}?jwt=${token}`
-    const content = JSON.parse(text) as unknown
-    const entries = Array.isArray(content) ? (content as unknown[]) : [content]
-    const shown = entries.map((entry) => withAddress(entry, addressOf))
-    return JSON.stringify(what === 'list' ? shown : shown[0])
+    return text
   } finally {
     stream.destroy()
   }

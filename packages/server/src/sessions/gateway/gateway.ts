@@ -6,12 +6,16 @@ import type { Logger } from 'pino'
 import { AppError } from '../../platform/errors/app-error.ts'
 import { KeyedLimit } from '@berth/kit/keyed-limit'
 import { discover } from './discovery.ts'
-import { endingOf } from './endings.ts'
+import { DevtoolsPages } from './devtools-page.ts'
+import { endingOf, linkExpired } from './endings.ts'
+import { checkIsForSandbox, openFile, sendFile } from './front-end-file.ts'
+import { atExpiry } from './link-expiry.ts'
 import { isFault, refuseRequest, refuseSocket } from './refusals.ts'
 import type { GatewaySession, GatewaySessions } from './session.ts'
 import { Splice, type Pipe, type PipeOptions } from './splice.ts'
 import { playwrightVersionOf } from './playwright-version.ts'
 import { acceptOf, openScreen, openUpstream, unreachable } from './upstream.ts'
+import type { FrontEndFile } from '../session/target.ts'
 import { admit, readHandshake, type AdmissionOptions, type Admitted } from './upgrade.ts'
 import { Visit } from './visit.ts'
 
@@ -20,6 +24,8 @@ export interface GatewayLimits {
   readonly connectMs: number
   /** The same where it may have to start a program first. */
   readonly startMs: number
+  /** How long a file of DevTools may take to its client. */
+  readonly fileMs: number
   /** Shorter than the idle timeout of common load balancers. */
   readonly pingMs: number
   /** How long a client may leave a ping unanswered or read no bytes. */
@@ -33,6 +39,7 @@ export interface GatewayLimits {
 const defaultLimits: GatewayLimits = {
   connectMs: 10_000,
   startMs: 30_000,
+  fileMs: 60_000,
   pingMs: 25_000,
   silentMs: 35_000,
   sweepMs: 5_000,
@@ -57,6 +64,7 @@ export interface GatewayOptions extends AdmissionOptions {
 export class Gateway {
   readonly #options: GatewayOptions
   readonly #limits: GatewayLimits
+  readonly #devtools = new DevtoolsPages()
   readonly #splices = new Set<Pipe>()
   readonly #connections: KeyedLimit
   readonly #stopping = new AbortController()
@@ -97,6 +105,13 @@ export class Gateway {
       if (target.kind === 'websocket' || request.method !== 'GET') readHandshake(request)
       if (target.kind === 'websocket') throw new AppError('bad_request', 'Cannot upgrade this connection')
       const session = await this.#find(admitted)
+      if (target.kind === 'devtools') {
+        const { html, headers } = await this.#devtools.show({ token, origin })
+        return void response.writeHead(200, headers).end(html)
+      }
+      if (target.kind === 'devtools_file') {
+        return await this.#sendFile(request, response, { session, sessionId, file: target.file })
+      }
       using acquired = new DisposableStack()
       acquired.use(this.#enter(sessionId))
       acquired.use(session.hold())
@@ -113,6 +128,26 @@ export class Gateway {
     }
   }
 
+  async #sendFile(
+    request: IncomingMessage,
+    response: ServerResponse,
+    { session, sessionId, file }: { session: GatewaySession; sessionId: string; file: FrontEndFile },
+  ): Promise<void> {
+    checkIsForSandbox(request)
+    using acquired = new DisposableStack()
+    acquired.use(this.#enter(sessionId))
+    acquired.use(session.hold())
+    const opened = await this.#inTime(session, response, (signal) => openFile(session, file, signal)).catch(
+      (error: unknown) => {
+        throw error instanceof AppError ? error : unreachable(session, error)
+      },
+    )
+    const takesGzip = /\bgzip\b/.test(request.headers['accept-encoding'] ?? '')
+    const send = (signal: AbortSignal) => sendFile(opened, response, { type: file.type, takesGzip, signal })
+    // What breaks off here has begun, so the client sees a broken answer.
+    await this.#inTime(session, response, send, this.#limits.fileMs).catch(() => response.destroy())
+  }
+
   /** Refuses new clients and closes the others; cuts off those that do not answer. */
   close(reason: string): Promise<void> {
     return (this.#closing ??= this.#close(reason))
@@ -127,8 +162,10 @@ export class Gateway {
 
   async #upgrade(request: IncomingMessage, client: Socket, head: Buffer): Promise<void> {
     const admitted = await admit(request, this.#options)
-    const { sessionId, target } = admitted
-    if (target.kind !== 'websocket') throw new AppError('bad_request', 'Cannot open a websocket at this path')
+    const { sessionId, target, expiresAt } = admitted
+    if (target.kind !== 'websocket' && target.kind !== 'devtools') {
+      throw new AppError('bad_request', 'Cannot open a websocket at this path')
+    }
     const key = readHandshake(request)
     const session = await this.#find(admitted)
     using acquired = new DisposableStack()
@@ -156,6 +193,7 @@ export class Gateway {
     const visit = new Visit(session, target.purpose)
     const onEnd = () => {
       session.ending.removeEventListener('abort', onSessionEnd)
+      expiry?.[Symbol.dispose]()
       held.dispose()
       this.#remove(splice)
       visit.end(splice)
@@ -174,14 +212,20 @@ export class Gateway {
       visit.end(splice)
     }
     session.ending.addEventListener('abort', onSessionEnd)
+    const expire = () => splice.close(linkExpired.code, linkExpired.reason)
+    const expiry = target.purpose === 'devtools' ? atExpiry(expiresAt, expire) : undefined
     this.#add(splice)
     this.#options.log.debug({ sessionId, purpose: target.purpose }, 'client connected')
     visit.begin()
     splice.start()
   }
 
-  async #find({ sessionId, leaseNumber }: Admitted): Promise<GatewaySession> {
+  async #find({ sessionId, leaseNumber, target, expiresAt }: Admitted): Promise<GatewaySession> {
     this.#stopping.signal.throwIfAborted()
+    // Exact, as the link promises. Other tokens allow for clocks that differ.
+    if (target.purpose === 'devtools' && expiresAt <= Date.now()) {
+      throw new AppError('unauthorized', 'Cannot open DevTools: the link has expired; create another one')
+    }
     const session = await this.#options.sessions.findAt(sessionId, leaseNumber)
     if (!session || session.ending.aborted) {
       throw new AppError('not_found', 'Cannot connect: the session has ended')

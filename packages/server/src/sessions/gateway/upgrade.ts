@@ -30,16 +30,21 @@ export async function admit(request: IncomingMessage, options: AdmissionOptions)
   const { path } = splitUrl(request.url)
   const target = targetOf(path)
   const audiences = target ? audiencesOf[target.purpose] : []
-  const admitted = await admitFor(request, options, audiences)
+  const isDevtools = target?.purpose === 'devtools'
+  const admitted = await admitFor(request, options, audiences, isDevtools ? { token: target.token } : {})
   // Without a target there is no audience, so admission has already failed.
   return { ...admitted, target: target! }
 }
 
-/** Like `admit`, for any set of audiences. */
+/**
+ * Like `admit`, for any set of audiences. A token in the path also admits pages without an origin: the front end of
+ * DevTools runs in a sandbox, and there its token is all it has.
+ */
 export async function admitFor(
   request: IncomingMessage,
   { tokens, checkHost, isOwnOrigin }: AdmissionOptions,
   audiences: readonly string[],
+  inPath: { readonly token?: string } = {},
 ): Promise<Omit<Admitted, 'target'>> {
   const host = onlyHeader(request, 'host')
   checkHost(host)
@@ -49,12 +54,13 @@ export async function admitFor(
   if (audiences.length === 0) throw new AppError('not_found', 'Cannot find a session at this path')
   // Browsers always send a true Origin, so this keeps out pages of other sites.
   const origin = onlyHeader(request, 'origin')
-  if (origin !== undefined && !isOwnOrigin(origin, host)) {
+  const isSandbox = origin === 'null' && inPath.token !== undefined
+  if (origin !== undefined && !isSandbox && !isOwnOrigin(origin, host)) {
     throw new AppError('forbidden', 'Cannot connect from a page of another origin')
   }
   const query = new URLSearchParams(url.query)
   const given = query.getAll('jwt')
-  const token = given.length === 1 ? given[0]! : ''
+  const token = inPath.token ?? (given.length === 1 ? given[0]! : '')
   return { ...(await tokens.verify(token, ...audiences)), token, query }
 }
 

@@ -2,6 +2,7 @@
 // is checked and limited in size and time.
 import { createHash } from 'node:crypto'
 import type { Duplex } from 'node:stream'
+import type { LinkPurpose } from '@berth/contracts/link'
 import { unlessAborted } from '@berth/kit/abort'
 import { AppError } from '../../platform/errors/app-error.ts'
 import { WRONG_VERSION, wrongVersion } from './playwright-version.ts'
@@ -18,7 +19,7 @@ const ACCEPT_GUID = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11'
 
 export interface UpstreamOptions {
   readonly session: GatewaySession
-  readonly target: Exclude<Target & { kind: 'websocket' }, { purpose: 'live' }>
+  readonly target: Exclude<Target & { kind: 'websocket' | 'devtools' }, { purpose: 'live' }>
   /** Sec-WebSocket-Key of the client. */
   readonly key: string
   /** Of a Playwright client, if it says so. */
@@ -104,7 +105,7 @@ export function acceptOf(key: string): string {
 async function open(options: UpstreamOptions, { isSecond = false } = {}): Promise<Duplex> {
   const { session, target, key, signal } = options
   const path = await unlessAborted(pathOf(options, isSecond), signal)
-  const stream = await session.connect(target.purpose === 'terminal' ? 'api' : target.purpose, signal)
+  const stream = await session.connect(linkPurposeOf(target), signal)
   try {
     stream.on('error', () => {})
     stream.write(
@@ -117,6 +118,11 @@ async function open(options: UpstreamOptions, { isSecond = false } = {}): Promis
     stream.destroy()
     throw error
   }
+}
+
+function linkPurposeOf({ purpose }: UpstreamOptions['target']): LinkPurpose {
+  if (purpose === 'terminal') return 'api'
+  return purpose === 'devtools' ? 'cdp' : purpose
 }
 
 async function pathOf(

@@ -26,12 +26,16 @@ export class Visit {
     this.#purpose = purpose
   }
 
+  get #isCdp(): boolean {
+    return this.#purpose === 'cdp' || this.#purpose === 'devtools'
+  }
+
   get ms(): number {
     return Math.round(performance.now() - this.#startedAt)
   }
 
   begin(): void {
-    if (this.#purpose === 'cdp') this.#session.publish({ type: 'cdp_connect' })
+    if (this.#isCdp) this.#session.publish({ type: 'cdp_connect' })
     if (this.#purpose === 'live') {
       this.#session.publish({ type: 'live_view_connect', data: { session_id: this.#viewerId } })
     }
@@ -42,7 +46,7 @@ export class Visit {
     if (this.#isOver) return
     this.#isOver = true
     const duration_ms = this.ms
-    if (this.#purpose === 'cdp') {
+    if (this.#isCdp) {
       const data = { duration_ms, message_count: messages, reason: reasons[endedBy] }
       this.#session.publish({ type: 'cdp_disconnect', data })
     }

@@ -3,15 +3,13 @@ import type { Logger } from 'pino'
 import { AppError } from '../../platform/errors/app-error.ts'
 import { KeyedLimit } from '@berth/kit/keyed-limit'
 import { linkExpired } from '../gateway/endings.ts'
+import { atExpiry } from '../gateway/link-expiry.ts'
 import type { LiveDoor } from '../gateway/gateway.ts'
 import type { Pipe, PipeOptions } from '../gateway/splice.ts'
 import { liveAudiences } from '../session/target.ts'
 import type { Admitted } from '../gateway/upgrade.ts'
 import { asksForReadOnly } from './read-only.ts'
 import { Viewer } from './viewer.ts'
-
-/** The maximum of setTimeout. */
-const MAX_TIMEOUT_MS = 2 ** 31 - 1
 
 /** Somebody with the link of one login. */
 interface LoginViewer {
@@ -81,15 +79,13 @@ export class Viewers implements LiveDoor {
       isReadOnly: isOnlyWatching(admitted),
       ...(login && { isLoginStuck: () => login.isStuck }),
       onEnd: () => {
-        clearTimeout(expiry)
+        expiry[Symbol.dispose]()
         if (login) this.#logins.delete(login)
         options.onEnd()
       },
     })
     // The connection ends when the link expires.
-    const left = expiresAt - Date.now()
-    const expire = () => viewer.close(linkExpired.code, linkExpired.reason)
-    const expiry = left < MAX_TIMEOUT_MS ? setTimeout(expire, left).unref() : undefined
+    const expiry = atExpiry(expiresAt, () => viewer.close(linkExpired.code, linkExpired.reason))
     return viewer
   }
 }

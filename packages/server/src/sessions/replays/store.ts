@@ -72,6 +72,18 @@ export async function findReplay(db: Db, id: string): Promise<ReplayRecord | und
     .executeTakeFirst()
 }
 
+/** Of all recordings that are not finished. */
+export async function liveReplayStates(db: Db): Promise<{ id: string; projectId: string; state: string }[]> {
+  return (
+    db
+      .selectFrom('replays')
+      .select(['id', 'project_id as projectId', 'state'])
+      // Literals, so that the index applies.
+      .where(sql<boolean>`state IN ('starting', 'recording', 'finishing')`)
+      .execute()
+  )
+}
+
 /** The running recordings of a session. */
 export async function listRunning(db: Db, browserId: string): Promise<ReplayRecord[]> {
   return db

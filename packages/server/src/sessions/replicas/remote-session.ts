@@ -7,6 +7,7 @@ import { pause } from '@berth/kit/pause'
 import { AgentClient } from '../../instances/agent/client.ts'
 import { waitForChromium } from '../../instances/agent/state.ts'
 import { categoryOfType, type Category } from '@berth/contracts/telemetry-events'
+import type { TunnelPurpose } from './tunnel.ts'
 import type { OwnEvent } from '../session/own-event.ts'
 
 const RETRY_MS = 1_000
@@ -15,7 +16,7 @@ export interface RemoteSessionOptions {
   readonly id: string
   readonly projectId: string
   readonly leaseNumber: number
-  readonly dial: (purpose: LinkPurpose, signal: AbortSignal) => Promise<Duplex>
+  readonly dial: (purpose: TunnelPurpose, signal: AbortSignal) => Promise<Duplex>
   /** Watches for the end of the session while somebody here holds it. */
   readonly watch: (session: RemoteSession) => Disposable
   /** The captured categories when the session was found. */
@@ -29,6 +30,7 @@ export class RemoteSession implements Session {
   readonly leaseNumber: number
   readonly #options: RemoteSessionOptions
   readonly #ending = new AbortController()
+  #peeking: AgentClient | undefined
 
   constructor(options: RemoteSessionOptions) {
     this.id = options.id
@@ -88,6 +90,14 @@ export class RemoteSession implements Session {
   async devtoolsPath(): Promise<string> {
     const { devtools_path } = await awake(this, (agent) => waitForChromium(agent, { signal: this.ending }))
     return devtools_path
+  }
+
+  /** Its connections stay open for a while, because they hold nothing. */
+  peek(): AgentClient {
+    const { dial } = this.#options
+    const connect = (_purpose: LinkPurpose, signal: AbortSignal) =>
+      dial('aside', AbortSignal.any([signal, this.ending]))
+    return (this.#peeking ??= new AgentClient({ connect }))
   }
 
   /** Closes its connections after the work, because an open one would keep the session from standby. */

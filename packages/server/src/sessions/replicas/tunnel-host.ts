@@ -1,14 +1,20 @@
 // The end of a tunnel on the session's server.
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
-import { linkPurposes, type LinkPurpose } from '@berth/contracts/link'
 import { pipeBothWays } from '@berth/kit/pipe-both-ways'
 import type { PooledSession } from '../browsers/leased-session.ts'
 import { AppError } from '../../platform/errors/app-error.ts'
 import { refuseSocket } from '../gateway/refusals.ts'
 import type { SessionTokens } from '../gateway/tokens.ts'
 import { bearerToken } from '../../http/bearer.ts'
-import { TUNNEL_AUDIENCE, TUNNEL_PATH, TUNNEL_PROTOCOL } from './tunnel.ts'
+import { OnStandby } from '../session/session.ts'
+import {
+  TUNNEL_AUDIENCE,
+  TUNNEL_PATH,
+  TUNNEL_PROTOCOL,
+  tunnelPurposes,
+  type TunnelPurpose,
+} from './tunnel.ts'
 
 const CONNECT_MS = 10_000
 
@@ -57,12 +63,14 @@ export class TunnelHost {
     const session = await this.#options.find(sessionId, leaseNumber)
     if (!session) throw new AppError('not_found', 'Cannot open a tunnel: the session is not here')
     using acquired = new DisposableStack()
-    const hold = acquired.use(session.hold({ maySleep: purpose !== 'api' }))
+    const hold = purpose === 'aside' ? undefined : acquired.use(session.hold({ maySleep: purpose !== 'api' }))
     const gone = new AbortController()
     const onClose = () => gone.abort(new Error('The other server left'))
     socket.once('close', onClose)
     const signal = AbortSignal.any([gone.signal, AbortSignal.timeout(CONNECT_MS)])
-    const stream = await session.connect(purpose, signal).catch((error: unknown) => {
+    const connected = purpose === 'aside' ? session.connectAside(signal) : session.connect(purpose, signal)
+    const stream = await connected.catch((error: unknown) => {
+      if (error instanceof OnStandby) throw new AppError('conflict', error.message, { cause: error })
       throw new AppError('unavailable', 'Cannot reach the instance of the session', { cause: error })
     })
     stream.on('error', () => {})
@@ -88,10 +96,10 @@ export class TunnelHost {
         () => held.dispose(),
       )
     })
-    pipeBothWays(socket, stream, () => hold.stir())
+    pipeBothWays(socket, stream, () => hold?.stir())
   }
 }
 
-function purposeOf(url: string): LinkPurpose | undefined {
-  return linkPurposes.find((purpose) => url === `${TUNNEL_PATH}/${purpose}`)
+function purposeOf(url: string): TunnelPurpose | undefined {
+  return tunnelPurposes.find((purpose) => url === `${TUNNEL_PATH}/${purpose}`)
 }

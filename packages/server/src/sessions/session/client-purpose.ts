@@ -1,2 +1,2 @@
 /** The kinds of client connections to a session. */
-export type ClientPurpose = 'cdp' | 'bidi' | 'playwright' | 'terminal' | 'live'
+export type ClientPurpose = 'cdp' | 'devtools' | 'bidi' | 'playwright' | 'terminal' | 'live'

@@ -32,6 +32,11 @@ export interface Session {
   devtoolsPath(options?: { isKnownWrong?: boolean }): Promise<string>
   /** Gives access to the agent and keeps the session awake until the loan is disposed. */
   lend(): Promise<AgentLoan>
+  /**
+   * The agent, for watching only: neither this nor calling it holds the session or wakes it. Throws OnStandby, or a call
+   * fails because of it.
+   */
+  peek(): AgentClient
   /** Adds an event to the session's telemetry, if its category is captured. */
   publish(event: OwnEvent): void
 }
@@ -53,4 +58,17 @@ export class SessionEnded extends Error {
     super(`The session has ended: ${reason}`)
     this.reason = reason
   }
+}
+
+/** The instance is frozen, and the caller may not wake it. */
+export class OnStandby extends Error {
+  constructor() {
+    super('The session is on standby')
+  }
+}
+
+/** Whether this failed because of standby. */
+export function isOnStandby(error: unknown): boolean {
+  if (error instanceof OnStandby) return true
+  return error instanceof Error && error.cause !== undefined && isOnStandby(error.cause)
 }

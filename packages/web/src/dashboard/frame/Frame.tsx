@@ -134,8 +134,8 @@ function Account({ power }: { power: Power }) {
   }
   const leave = async () => {
     await signOut()
-    queries.clear()
     queries.setQueryData(SIGN_IN_KEY, null)
+    queries.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== SIGN_IN_KEY[0] })
   }
   const { key, project } = power.signIn
   return (

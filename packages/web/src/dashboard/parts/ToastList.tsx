@@ -5,9 +5,9 @@ import { dismiss, onToasts, toasts } from './toasts.ts'
 export function ToastList() {
   const shown = useSyncExternalStore(onToasts, toasts)
   return (
-    <ol className="toasts" role="log" aria-live="polite" aria-label="Messages">
+    <div className="toasts" role="log" aria-live="polite" aria-label="Messages">
       {shown.map(({ id, text, kind, requestId, undo }) => (
-        <li key={id} data-kind={kind}>
+        <div key={id} data-kind={kind}>
           <span>
             {text}
             {requestId !== undefined && <small> Request {requestId}</small>}
@@ -27,8 +27,8 @@ export function ToastList() {
           <button type="button" className="plain" aria-label="Dismiss" onClick={() => dismiss(id)}>
             <Icon name="close" size={14} />
           </button>
-        </li>
+        </div>
       ))}
-    </ol>
+    </div>
   )
 }

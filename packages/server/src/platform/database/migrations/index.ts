@@ -25,6 +25,7 @@ import { telemetryExport } from './024-telemetry-export.ts'
 import { blobStores } from './025-blob-stores.ts'
 import { room } from './026-room.ts'
 import { signIns } from './027-sign-ins.ts'
+import { changes } from './028-changes.ts'
 
 export interface Migration {
   readonly version: number
@@ -61,4 +62,5 @@ export const migrations: readonly Migration[] = [
   { version: 25, name: 'blob-stores', sql: blobStores },
   { version: 26, name: 'room', sql: room },
   { version: 27, name: 'sign-ins', sql: signIns },
+  { version: 28, name: 'changes', sql: changes },
 ]
