@@ -279,7 +279,7 @@ export const exportTelemetryEvents = control({
       Type.Boolean({
         default: false,
         description:
-          'Leave out headers, bodies, pictures, stacks and arguments, and cut long texts: for an overview of many events',
+          'Leave out headers, bodies, pictures, stacks, arguments, and in which frame it happened, and cut long texts: for an overview of many events',
       }),
     ),
   }),

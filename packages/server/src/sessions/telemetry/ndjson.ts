@@ -1,19 +1,25 @@
 // The stored events of a session as lines of JSON, all at once: a timeline of 50,000 events would need 500 pages.
 import { MAX_EXPORTED_EVENTS, type TelemetryEvent } from '@berth/contracts/telemetry'
-import { readLines, type Archive } from './history.ts'
+import { readSegments, type Archive } from './history.ts'
 import { findState } from './store.ts'
 
 const CHUNK_CHARACTERS = 128 * 1024
 /** Longer texts are cut in brief events. */
 const MAX_BRIEF_TEXT = 300
-/** What makes events large. */
-const largeFields: ReadonlySet<string> = new Set([
+/** What makes events large, and what says where in the browser they happened. */
+const leftOut: ReadonlySet<string> = new Set([
   'args',
   'body',
+  'document_url',
+  'frame_id',
   'headers',
+  'loader_id',
+  'nav_seq',
   'png',
   'post_data',
   'stack_trace',
+  'target_id',
+  'target_type',
 ])
 
 export interface LinesRequest {
@@ -31,13 +37,14 @@ export async function* ndjsonOf(
   if (!state) return
   const from = Math.max(after, state.lastSeq - limit)
   let text = ''
-  for await (const { seq, line } of readLines(archive, sessionId, { order: 'asc', from })) {
+  for await (const lines of readSegments(archive, sessionId, { order: 'asc', from })) {
+    for (const { line } of lines) text += `${brief ? briefly(line) : line}\n`
+    if (text.length >= CHUNK_CHARACTERS) {
+      yield text
+      text = ''
+    }
     // Events that came since then belong to the next request.
-    if (seq > state.lastSeq) break
-    text += `${brief ? briefly(line) : line}\n`
-    if (text.length < CHUNK_CHARACTERS) continue
-    yield text
-    text = ''
+    if ((lines.at(-1)?.seq ?? 0) >= state.lastSeq) break
   }
   if (text !== '') yield text
 }
@@ -50,7 +57,7 @@ function briefly(line: string): string {
 function briefData(data: Readonly<Record<string, unknown>>): object {
   const kept: Record<string, unknown> = {}
   for (const [name, value] of Object.entries(data)) {
-    if (largeFields.has(name)) continue
+    if (leftOut.has(name)) continue
     const isLong = typeof value === 'string' && value.length > MAX_BRIEF_TEXT
     kept[name] = isLong ? `${value.slice(0, MAX_BRIEF_TEXT)}…` : value
   }

@@ -34,6 +34,7 @@ const tabs: readonly Tab[] = [
     scope,
     Content: lazy(() => import('./screen/ScreenTab.tsx')),
   },
+  { id: 'devtools', text: 'DevTools', scope, Content: lazy(() => import('./devtools/DevtoolsTab.tsx')) },
   { id: 'connect', text: 'Connect', scope, Content: lazy(() => import('./connect/ConnectTab.tsx')) },
   { id: 'details', text: 'Details', isForEnded: true, Content: lazy(() => import('./head/DetailsTab.tsx')) },
 ]

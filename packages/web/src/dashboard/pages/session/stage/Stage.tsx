@@ -5,6 +5,7 @@ import { Empty } from '../../../parts/Notes.tsx'
 import { hasEnded, useReplays, useSession } from '../session.ts'
 import { EndNote } from './EndNote.tsx'
 import { LiveView } from './LiveView.tsx'
+import { PreviewView } from './PreviewView.tsx'
 import { ReplayVideo } from './ReplayVideo.tsx'
 
 export function Stage() {
@@ -47,11 +48,7 @@ export function Stage() {
       ) : power.can('browsers:write') ? (
         <LiveView key={session.lease_id ?? ''} />
       ) : (
-        <Empty
-          icon="eye"
-          title="No live view"
-          text="This key may only read. The live view needs a key with the scope browsers:write."
-        />
+        <PreviewView />
       )}
     </div>
   )

@@ -1,5 +1,5 @@
 // The events as rows. Only those in sight are in the page.
-import { useEffect, useMemo, useRef, useState, type KeyboardEvent } from 'react'
+import { useCallback, useEffect, useMemo, useRef, useState, type KeyboardEvent } from 'react'
 import { useVirtualizer } from '@tanstack/react-virtual'
 import { usePlayer, useShownMoment } from '../stage/player.ts'
 import type { Line } from './event.ts'
@@ -26,12 +26,14 @@ export function EventList({ lines, startMs, opened, isLive, onOpen }: EventListP
   const virtual = useVirtualizer({
     count: lines.length,
     getScrollElement: () => scroller.current,
-    estimateSize: (index) => (lines[index]?.type === 'monitor_screenshot' ? PICTURE_ROW : ROW),
-    getItemKey: (index) => lines[index]?.seq ?? index,
+    estimateSize: useCallback(
+      (index: number) => (lines[index]?.type === 'monitor_screenshot' ? PICTURE_ROW : ROW),
+      [lines],
+    ),
+    // A new function makes the list measure all its rows again, so it is new only with new rows.
+    getItemKey: useCallback((index: number) => lines[index]?.seq ?? index, [lines]),
     overscan: 8,
   })
-  // Rows of another height moved.
-  useEffect(() => virtual.measure(), [lines, virtual])
   const current = useMemo(
     () => (moment === undefined ? -1 : lastBefore(lines, moment, ({ ms }) => ms)),
     [lines, moment],

@@ -147,7 +147,7 @@ function CaptureMenu() {
         }
       })}
     >
-      <Icon name="settings" size={15} /> Recorded
+      <Icon name="settings" size={15} />
     </Menu>
   )
 }

@@ -15,6 +15,8 @@ const MAX_EVENT_LENGTH = 16 * 1024 * 1024
 const FIRST_WAIT_MS = 500
 const MAX_WAIT_MS = 10_000
 const TELL_MS = 100
+/** To show many thousands of lines takes time, too, so it happens less often while they are read. */
+const MAX_TELL_MS = 1_000
 
 export type LogState = 'reading' | 'live' | 'complete' | 'away'
 
@@ -128,7 +130,8 @@ export class EventLog {
 
   /** Many events at once are shown at once. */
   #soon(): void {
-    this.#timer ??= setTimeout(() => this.#tell(), TELL_MS)
+    const waitMs = Math.min(Math.max(TELL_MS, this.#lines.length / 30), MAX_TELL_MS)
+    this.#timer ??= setTimeout(() => this.#tell(), this.#state === 'reading' ? waitMs : TELL_MS)
   }
 
   #tell(): void {
