@@ -1,9 +1,9 @@
 // The page of a running session with a real browser: everything that reaches into it.
 import assert from 'node:assert/strict'
-import { after, test } from 'node:test'
+import { after, test, type TestContext } from 'node:test'
 import { createSession, send } from '../fixtures/sessions.ts'
 import { startServer } from '../fixtures/server.ts'
-import { assertAccessible, PHONE, signIn, startBrowser } from './person.ts'
+import { assertAccessible, PHONE, signIn, startBrowser, type Person } from './person.ts'
 
 const server = await startServer({ after }, { hasRealInstances: true })
 const browser = await startBrowser({ after })
@@ -13,10 +13,15 @@ const { session_id: id } = await createSession(server, {
   telemetry: { enabled: true, browser: { console: on, page: on, interaction: on } },
 })
 const path = `/browsers/${id}`
-const visit = async (tab: string) => signIn(browser, { ...server, path: `/sessions/${id}?tab=${tab}` })
+async function visit(t: TestContext, tab: string): Promise<Person> {
+  const person = await signIn(browser, { ...server, path: `/sessions/${id}?tab=${tab}` })
+  // A page that is left open goes on with its live view.
+  t.after(() => person.page.context().close())
+  return person
+}
 
-test('the live view watches, and takes over when somebody asks for it', async () => {
-  const { page, complaints } = await visit('details')
+test('the live view watches, and takes over when somebody asks for it', async (t) => {
+  const { page, complaints } = await visit(t, 'details')
   const view = page.frameLocator('iframe[title="Live view of the session"]')
   await view.locator('canvas').first().waitFor()
   await page.getByRole('button', { name: 'Control' }).click()
@@ -25,8 +30,8 @@ test('the live view watches, and takes over when somebody asks for it', async ()
   assert.deepEqual(complaints, [])
 })
 
-test('what happens in the browser appears in the timeline by itself', async () => {
-  const { page } = await visit('timeline')
+test('what happens in the browser appears in the timeline by itself', async (t) => {
+  const { page } = await visit(t, 'timeline')
   await page.getByText(', live').waitFor()
   await send(server, 'POST', `${path}/playwright/execute`, {
     code: `await page.evaluate(() => console.log('ahoy <b>there</b>'))`,
@@ -34,8 +39,8 @@ test('what happens in the browser appears in the timeline by itself', async () =
   await page.getByText('ahoy <b>there</b>').waitFor()
 })
 
-test('a terminal runs bash, and its program ends with the tab', async () => {
-  const { page } = await visit('terminal')
+test('a terminal runs bash, and its program ends with the tab', async (t) => {
+  const { page } = await visit(t, 'terminal')
   await page.getByText('bash in /home/kernel').waitFor()
   await page.keyboard.type('echo $((6*7)) > answer.txt; sleep 4321\n')
   const running = async () => {
@@ -51,8 +56,8 @@ test('a terminal runs bash, and its program ends with the tab', async () => {
   await until(async () => !(await running()).includes('sleep 4321'))
 })
 
-test('files are uploaded, edited, renamed and deleted, whatever their names are', async () => {
-  const { page, complaints } = await visit('files')
+test('files are uploaded, edited, renamed and deleted, whatever their names are', async (t) => {
+  const { page, complaints } = await visit(t, 'files')
   const name = `<img src=x onerror=alert(1)>.txt`
   await page
     .locator('input[type="file"]')
@@ -82,6 +87,7 @@ test('files are uploaded, edited, renamed and deleted, whatever their names are'
   assert.equal(await contents(name), 'of somebody else')
   await page.getByRole('button', { name: 'Save mine' }).click()
   await until(async () => (await contents(name)).startsWith('first and second'))
+  await page.getByText('Saved', { exact: true }).waitFor()
   await page.getByRole('button', { name: 'Close', exact: true }).click()
 
   await row.getByRole('button').click()
@@ -96,8 +102,8 @@ test('files are uploaded, edited, renamed and deleted, whatever their names are'
   assert.deepEqual(complaints, [])
 })
 
-test('a command shows its output, and ends by a signal', async () => {
-  const { page } = await visit('processes')
+test('a command shows its output, and ends by a signal', async (t) => {
+  const { page } = await visit(t, 'processes')
   await page.getByLabel('Command', { exact: true }).fill('echo "<b>out</b>"; sleep 600')
   await page.keyboard.press('Enter')
   await page
@@ -109,8 +115,8 @@ test('a command shows its output, and ends by a signal', async () => {
   await page.getByText('ended with 143').waitFor()
 })
 
-test('Playwright code runs, and says its result or its error', async () => {
-  const { page } = await visit('playwright')
+test('Playwright code runs, and says its result or its error', async (t) => {
+  const { page } = await visit(t, 'playwright')
   const editor = page.getByRole('textbox', { name: 'Playwright code' })
   const write = async (code: string) => {
     await editor.click()
@@ -130,8 +136,8 @@ test('Playwright code runs, and says its result or its error', async () => {
   await assertAccessible(page, 'playwright')
 })
 
-test('the clipboard goes both ways, and a screenshot is taken', async () => {
-  const { page } = await visit('screen')
+test('the clipboard goes both ways, and a screenshot is taken', async (t) => {
+  const { page } = await visit(t, 'screen')
   await page.getByLabel('Text of the clipboard').fill('from the dashboard')
   await page.getByRole('button', { name: 'Write' }).click()
   await page.getByText('has this text').waitFor()
@@ -145,16 +151,16 @@ test('the clipboard goes both ways, and a screenshot is taken', async () => {
   await assertAccessible(page, 'screen')
 })
 
-test('DevTools opens for the page, in a frame without an origin', async () => {
-  const { page } = await visit('devtools')
+test('DevTools opens for the page, in a frame without an origin', async (t) => {
+  const { page } = await visit(t, 'devtools')
   const frame = page.locator('iframe[title="DevTools"]')
   await frame.waitFor()
   assert.doesNotMatch((await frame.getAttribute('sandbox'))!, /same-origin/)
   await page.frameLocator('iframe[title="DevTools"]').getByRole('tab', { name: 'Console' }).first().waitFor()
 })
 
-test('tokens are dots until somebody wants to see them', async () => {
-  const { page } = await visit('connect')
+test('tokens are dots until somebody wants to see them', async (t) => {
+  const { page } = await visit(t, 'connect')
   await page.getByText('connectOverCDP').waitFor()
   assert.doesNotMatch(await page.locator('#tab-content').innerText(), /jwt=\w/)
   await page.getByLabel('Show the tokens').check()

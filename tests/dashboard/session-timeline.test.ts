@@ -103,6 +103,7 @@ test('hostile texts are shown as text, in rows and in details', async () => {
   await page.getByText(`${texts.length} events`).waitFor()
   const script = texts.indexOf('<script>alert(1)</script>')
   await page.getByLabel('Search events').fill('<script>alert(1)')
+  await page.getByText(`of ${texts.length} events`).waitFor()
   await page.getByRole('listbox', { name: 'Events' }).getByRole('option').first().click()
   await page
     .getByRole('region', { name: 'Details of the event' })

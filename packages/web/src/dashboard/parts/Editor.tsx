@@ -104,7 +104,9 @@ const look = EditorView.theme({
   '&': { height: '100%', backgroundColor: 'var(--code)', color: 'var(--text)', fontSize: '13px' },
   '.cm-scroller': { fontFamily: 'var(--mono)', overflow: 'auto' },
   '.cm-gutters': { backgroundColor: 'var(--code)', color: 'var(--quiet)', border: '0' },
-  '.cm-activeLine, .cm-activeLineGutter': { backgroundColor: 'var(--accent-surface)' },
+  // Coloured words must stay legible.
+  '.cm-activeLine': { backgroundColor: 'transparent' },
+  '.cm-activeLineGutter': { backgroundColor: 'transparent', color: 'var(--text)' },
   '.cm-cursor': { borderLeftColor: 'var(--accent)' },
   '.cm-content': { caretColor: 'var(--accent)' },
   '&.cm-focused .cm-selectionBackground, .cm-selectionBackground': {

@@ -110,7 +110,9 @@ function Entry({ entry, level, acts }: { entry: FileEntry; level: number; acts: 
         style={{ paddingLeft: `${level * 16}px` }}
         onKeyDown={onKeyDown}
         onClick={(event) => {
-          if ((event.target as Element).closest('.file-act') === null) open()
+          // The menu is elsewhere in the page, but its clicks come by here.
+          const target = event.target as Element
+          if (event.currentTarget.contains(target) && target.closest('.file-act') === null) open()
         }}
         {...drop}
       >

@@ -44,6 +44,8 @@ export function EventList({ lines, startMs, opened, isLive, onOpen }: EventListP
   useEffect(() => {
     if (isLive && isAtEnd && lines.length > 0) virtual.scrollToIndex(lines.length - 1, { align: 'end' })
   }, [isLive, isAtEnd, lines.length, virtual])
+  // One that is out of sight is not in the page.
+  const isInPage = virtual.getVirtualItems().some(({ index }) => lines[index]?.seq === opened)
   const openAt = (index: number) => {
     const line = lines[Math.min(Math.max(index, 0), lines.length - 1)]
     if (!line) return
@@ -64,7 +66,7 @@ export function EventList({ lines, startMs, opened, isLive, onOpen }: EventListP
       role="listbox"
       aria-label="Events"
       tabIndex={0}
-      aria-activedescendant={opened === undefined ? undefined : `event-${opened}`}
+      aria-activedescendant={isInPage ? `event-${opened}` : undefined}
       onKeyDown={onKeyDown}
       onScroll={({ currentTarget: { scrollTop, scrollHeight, clientHeight } }) =>
         setAtEnd(scrollHeight - scrollTop - clientHeight < NEAR_END)

@@ -25,6 +25,7 @@ export function Waterfall({ exchanges, opened, onOpen }: WaterfallProps) {
   const inSight = items.map(({ index }) => exchanges[index]).filter((each) => each !== undefined)
   const fromMs = inSight.reduce((least, { startMs }) => Math.min(least, startMs), Infinity)
   const toMs = inSight.reduce((most, { startMs, endMs }) => Math.max(most, endMs ?? startMs), 0)
+  const isInPage = inSight.some(({ seq }) => seq === opened)
   const span = Math.max(toMs - fromMs, MIN_SPAN_MS)
   const onKeyDown = (event: KeyboardEvent) => {
     const at = exchanges.findIndex(({ seq }) => seq === opened)
@@ -42,7 +43,7 @@ export function Waterfall({ exchanges, opened, onOpen }: WaterfallProps) {
       role="listbox"
       aria-label="Requests"
       tabIndex={0}
-      aria-activedescendant={opened === undefined ? undefined : `request-${opened}`}
+      aria-activedescendant={isInPage ? `request-${opened}` : undefined}
       onKeyDown={onKeyDown}
     >
       <div role="presentation" style={{ height: virtual.getTotalSize() }}>
