@@ -243,3 +243,45 @@ export const exportTelemetryHar = control({
   contentType: 'application/json',
   status: 200,
 })
+
+export const MAX_EXPORTED_EVENTS = 100_000
+
+export const exportTelemetryEvents = control({
+  id: 'exportTelemetryEvents',
+  tag,
+  scope: 'browsers:read',
+  summary: 'Download the events of a session as lines of JSON',
+  description:
+    'Extension: returns the newest stored events, oldest first, each as one line with a TelemetryEvent. Also works for ' +
+    'ended sessions.',
+  method: 'GET',
+  at: '/telemetry/ndjson',
+  kind: 'binary',
+  contentType: 'application/x-ndjson',
+  query: Type.Object({
+    limit: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: MAX_EXPORTED_EVENTS,
+        default: MAX_EXPORTED_EVENTS,
+        description: 'Maximum number of events; older ones are left out',
+      }),
+    ),
+    after: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: Number.MAX_SAFE_INTEGER,
+        default: 0,
+        description: 'Only events with a greater `seq`',
+      }),
+    ),
+    brief: Type.Optional(
+      Type.Boolean({
+        default: false,
+        description:
+          'Leave out headers, bodies, pictures, stacks, arguments, and in which frame it happened, and cut long texts: for an overview of many events',
+      }),
+    ),
+  }),
+  status: 200,
+})

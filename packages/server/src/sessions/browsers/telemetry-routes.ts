@@ -3,6 +3,7 @@ import { callerOf } from './routes.ts'
 import type { BrowserService } from './service.ts'
 import { route, type Route } from '../../http/call.ts'
 import type { HistoryQuery } from '../telemetry/history.ts'
+import type { LinesRequest } from '../telemetry/ndjson.ts'
 import type { Telemetry } from '../telemetry/telemetry.ts'
 
 export function telemetryRoutes(browsers: BrowserService, telemetry: Telemetry): Route[] {
@@ -22,6 +23,13 @@ export function telemetryRoutes(browsers: BrowserService, telemetry: Telemetry):
       return {
         body: await telemetry.har(id),
         headers: { 'content-disposition': `attachment; filename="${id}.har"` },
+      }
+    }),
+    route(contract.exportTelemetryEvents, async (call) => {
+      const id = await browsers.idOf(callerOf(call), call.params.id)
+      return {
+        body: await telemetry.lines(id, call.query as LinesRequest),
+        headers: { 'content-disposition': `attachment; filename="${id}.ndjson"` },
       }
     }),
   ]

@@ -72,6 +72,11 @@ function windowOf({ offset, since, until, order = 'asc' }: HistoryQuery) {
   }
 }
 
+export interface Line {
+  readonly seq: number
+  readonly line: string
+}
+
 export interface LinesQuery {
   readonly order: 'asc' | 'desc'
   readonly from?: number
@@ -82,31 +87,40 @@ export interface LinesQuery {
 
 /** All lines of the segments that may contain matches; the caller filters the lines. */
 export async function* readLines(
+  archive: Archive,
+  sessionId: string,
+  query: LinesQuery,
+): AsyncGenerator<Line> {
+  for await (const lines of readSegments(archive, sessionId, query)) yield* lines
+}
+
+/** The same, segment by segment: for those who read many. */
+export async function* readSegments(
   { db, box }: Archive,
   sessionId: string,
   { categories, ...query }: LinesQuery,
-): AsyncGenerator<{ seq: number; line: string }> {
+): AsyncGenerator<Line[]> {
   const state = await store.findState(db, sessionId)
   if (!state) return
   const seal = SegmentSeal.open(box, sessionId, state.sealedKey)
   const { order } = query
-  let from = query.from
-  for (;;) {
-    const segments = await store.listSegments(db, sessionId, {
+  const list = (from: number | undefined) =>
+    store.listSegments(db, sessionId, {
       ...query,
       ...(categories && { categories }),
       ...(from !== undefined && { from }),
       limit: SEGMENTS_AT_ONCE,
     })
+  let from = query.from
+  for (;;) {
+    const segments = await list(from)
     for (const { firstSeq, payload } of segments) {
       const lines = (await seal.open(payload, { sessionId, firstSeq })).map((line) => ({
         seq: seqOf(line),
         line,
       }))
-      for (const each of order === 'asc' ? lines : lines.toReversed()) {
-        if (from !== undefined && (order === 'asc' ? each.seq <= from : each.seq >= from)) continue
-        yield each
-      }
+      const ordered = order === 'asc' ? lines : lines.toReversed()
+      yield ordered.filter(({ seq }) => from === undefined || (order === 'asc' ? seq > from : seq < from))
     }
     if (segments.length < SEGMENTS_AT_ONCE) return
     const last = segments.at(-1)!

@@ -5,7 +5,7 @@
 //   12 bytes iv | 16 tag | ciphertext of zstd
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
 import { promisify } from 'node:util'
-import { zstdCompress, zstdDecompress } from 'node:zlib'
+import { zstdCompress, zstdDecompress, zstdDecompressSync } from 'node:zlib'
 import type { SealedBox } from '../../platform/secrets/sealed-box.ts'
 
 const KEY_BYTES = 32
@@ -13,6 +13,8 @@ const IV_BYTES = 12
 const TAG_BYTES = 16
 /** Limits decompression; no segment is made larger than this. */
 const MAX_TEXT_BYTES = 64 * 1024 * 1024
+/** To pass so little to another thread costs more than to decompress it. */
+const MAX_SMALL_BYTES = 32 * 1024
 
 const compress = promisify(zstdCompress)
 const decompress = promisify(zstdDecompress)
@@ -54,7 +56,9 @@ export class SegmentSeal {
     decipher.setAAD(aadOf(place))
     decipher.setAuthTag(sealed.subarray(IV_BYTES, IV_BYTES + TAG_BYTES))
     const packed = Buffer.concat([decipher.update(sealed.subarray(IV_BYTES + TAG_BYTES)), decipher.final()])
-    const text = await decompress(packed, { maxOutputLength: MAX_TEXT_BYTES })
+    const limit = { maxOutputLength: MAX_TEXT_BYTES }
+    const isSmall = packed.length <= MAX_SMALL_BYTES
+    const text = isSmall ? zstdDecompressSync(packed, limit) : await decompress(packed, limit)
     return text.toString().split('\n')
   }
 }

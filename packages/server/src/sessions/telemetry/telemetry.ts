@@ -16,6 +16,7 @@ import { Feed } from './feed.ts'
 import { harOf } from './har.ts'
 import { readPage, type HistoryQuery } from './history.ts'
 import { Inbox } from './inbox.ts'
+import { ndjsonOf, type LinesRequest } from './ndjson.ts'
 import { ProjectShare } from './project-share.ts'
 import { Recorder } from './recorder.ts'
 import { openStream, translatorFor } from './stream.ts'
@@ -121,6 +122,11 @@ export class Telemetry {
     await this.#settle(sessionId)
     const creator = { name: 'Berth', version: this.#options.version }
     return Readable.from(harOf(this.#options, sessionId, creator), { objectMode: false })
+  }
+
+  async lines(sessionId: string, request: LinesRequest): Promise<Readable> {
+    await this.#settle(sessionId)
+    return Readable.from(ndjsonOf(this.#options, sessionId, request), { objectMode: false })
   }
 
   /** Stores pending events first, so that the reader sees them. */

@@ -32,3 +32,6 @@ function lookAt(client: QueryClient, error: unknown): void {
   if (!isSignedOut(error) || client.getQueryData(SIGN_IN_KEY) === null) return
   client.setQueryData(SIGN_IN_KEY, null)
 }
+
+/** For what must not show another thing's data while its own is read. */
+export const noPlaceholder = () => undefined

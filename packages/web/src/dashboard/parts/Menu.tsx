@@ -20,12 +20,9 @@ export interface MenuProps {
 export function Menu({ label, items, children }: MenuProps) {
   return (
     <DropdownMenu.Root>
-      <DropdownMenu.Trigger
-        className={children === undefined ? 'plain' : ''}
-        title={label}
-        {...(children === undefined && { 'aria-label': label })}
-      >
-        {children !== undefined && <span className="unseen">{label}: </span>}
+      <DropdownMenu.Trigger className={children === undefined ? 'plain' : ''} title={label}>
+        {/* The name says what it is, and has the text that everybody sees. */}
+        <span className="unseen">{label} </span>
         {children ?? <Icon name="more" />}
       </DropdownMenu.Trigger>
       <DropdownMenu.Portal>

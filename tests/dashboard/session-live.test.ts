@@ -1,0 +1,228 @@
+// The page of a running session with a real browser: everything that reaches into it.
+import assert from 'node:assert/strict'
+import { after, test, type TestContext } from 'node:test'
+import { createSession, send } from '../fixtures/sessions.ts'
+import { startServer } from '../fixtures/server.ts'
+import { assertAccessible, PHONE, signIn, startBrowser, type Person } from './person.ts'
+
+const server = await startServer({ after }, { hasRealInstances: true })
+const browser = await startBrowser({ after })
+const on = { enabled: true }
+const { session_id: id } = await createSession(server, {
+  timeout_seconds: 3600,
+  telemetry: { enabled: true, browser: { console: on, page: on, interaction: on } },
+})
+const path = `/browsers/${id}`
+async function visit(t: TestContext, tab: string): Promise<Person> {
+  const person = await signIn(browser, { ...server, path: `/sessions/${id}?tab=${tab}` })
+  // A page that is left open goes on with its live view.
+  t.after(() => person.page.context().close())
+  return person
+}
+
+test('the live view watches, and takes over when somebody asks for it', async (t) => {
+  const { page, complaints } = await visit(t, 'details')
+  const view = page.frameLocator('iframe[title="Live view of the session"]')
+  await view.locator('canvas').first().waitFor()
+  await page.getByRole('button', { name: 'Control' }).click()
+  await view.locator('canvas').first().waitFor()
+  await assertAccessible(page, 'details')
+  assert.deepEqual(complaints, [])
+})
+
+test('what happens in the browser appears in the timeline by itself', async (t) => {
+  const { page } = await visit(t, 'timeline')
+  await page.getByText(', live').waitFor()
+  await send(server, 'POST', `${path}/playwright/execute`, {
+    code: `await page.evaluate(() => console.log('ahoy <b>there</b>'))`,
+  })
+  await page.getByText('ahoy <b>there</b>').waitFor()
+})
+
+test('a terminal runs bash, and its program ends with the tab', async (t) => {
+  const { page } = await visit(t, 'terminal')
+  await page.getByText('bash in /home/kernel').waitFor()
+  await page.keyboard.type('echo $((6*7)) > answer.txt; sleep 4321\n')
+  const running = async () => {
+    const ran = await send<{ stdout_b64: string }>(server, 'POST', `${path}/process/exec`, {
+      command: 'bash',
+      args: ['-c', 'cat answer.txt; ps ax -o args'],
+    })
+    return Buffer.from(ran.body.stdout_b64, 'base64').toString()
+  }
+  await until(async () => /^42\n[^]*sleep 4321/.test(await running()))
+  await assertAccessible(page, 'terminal')
+  await page.getByRole('tab', { name: 'Files' }).click()
+  await until(async () => !(await running()).includes('sleep 4321'))
+})
+
+test('files are uploaded, edited, renamed and deleted, whatever their names are', async (t) => {
+  const { page, complaints } = await visit(t, 'files')
+  const name = `<img src=x onerror=alert(1)>.txt`
+  await page
+    .locator('input[type="file"]')
+    .setInputFiles({ name, mimeType: 'text/plain', buffer: Buffer.from('first') })
+  const row = page.getByRole('treeitem').filter({ hasText: name })
+  await row.waitFor()
+  await assertAccessible(page, 'files')
+  await row.click()
+  const editor = page.getByRole('textbox', { name: `Text of /home/kernel/${name}` })
+  await editor.click()
+  await page.keyboard.press('Control+End')
+  await page.keyboard.type(' and second')
+  await page.keyboard.press('Control+s')
+  await page.getByText('The file is saved').waitFor()
+  assert.equal(await contents(name), 'first and second')
+
+  // Somebody else writes it meanwhile.
+  await server.fetch(`${path}/fs/write_file?path=${encodeURIComponent(`/home/kernel/${name}`)}`, {
+    method: 'PUT',
+    headers: { 'content-type': 'application/octet-stream' },
+    body: 'of somebody else',
+  })
+  await editor.click()
+  await page.keyboard.type('!')
+  await page.keyboard.press('Control+s')
+  await page.getByText('Your changes are not saved').waitFor()
+  assert.equal(await contents(name), 'of somebody else')
+  await page.getByRole('button', { name: 'Save mine' }).click()
+  await until(async () => (await contents(name)).startsWith('first and second'))
+  await page.getByText('Saved', { exact: true }).waitFor()
+  await page.getByRole('button', { name: 'Close', exact: true }).click()
+
+  await row.getByRole('button').click()
+  await page.getByRole('menuitem', { name: 'Rename or move' }).click()
+  await page.getByLabel('Name', { exact: true }).fill('plain.txt')
+  await page.getByRole('button', { name: 'Rename', exact: true }).click()
+  const renamed = page.getByRole('treeitem').filter({ hasText: 'plain.txt' })
+  await renamed.getByRole('button').click()
+  await page.getByRole('menuitem', { name: 'Delete' }).click()
+  await page.getByRole('alertdialog').getByRole('button', { name: 'Delete' }).click()
+  await renamed.waitFor({ state: 'hidden' })
+  assert.deepEqual(complaints, [])
+})
+
+test('a command shows its output, and ends by a signal', async (t) => {
+  const { page } = await visit(t, 'processes')
+  await page.getByLabel('Command', { exact: true }).fill('echo "<b>out</b>"; sleep 600')
+  await page.keyboard.press('Enter')
+  await page
+    .getByRole('log', { name: /^Output of/ })
+    .getByText('<b>out</b>')
+    .waitFor()
+  await assertAccessible(page, 'processes')
+  await page.getByLabel(/^Send a signal/).selectOption('TERM')
+  await page.getByText('ended with 143').waitFor()
+})
+
+test('Playwright code runs, and says its result or its error', async (t) => {
+  const { page } = await visit(t, 'playwright')
+  const editor = page.getByRole('textbox', { name: 'Playwright code' })
+  const write = async (code: string) => {
+    await editor.click()
+    await page.keyboard.press('Control+a')
+    await page.keyboard.type(code)
+  }
+  await write('page.getByRo')
+  await page.locator('.cm-tooltip-autocomplete').getByText('getByRole').waitFor()
+  await page.keyboard.press('Escape')
+  await write('return { answer: 6 * 7')
+  await page.keyboard.press('Control+Enter')
+  const results = page.getByRole('log', { name: 'Results' })
+  await results.getByText('42').waitFor()
+  await write('throw new Error("on purpose")')
+  await page.keyboard.press('Control+Enter')
+  await results.getByText('on purpose').first().waitFor()
+  await assertAccessible(page, 'playwright')
+})
+
+test('the clipboard goes both ways, and a screenshot is taken', async (t) => {
+  const { page } = await visit(t, 'screen')
+  await page.getByLabel('Text of the clipboard').fill('from the dashboard')
+  await page.getByRole('button', { name: 'Write' }).click()
+  await page.getByText('has this text').waitFor()
+  await page.getByLabel('Text of the clipboard').fill('')
+  await page.getByRole('button', { name: 'Read', exact: true }).click()
+  await until(
+    async () => (await page.getByLabel('Text of the clipboard').inputValue()) === 'from the dashboard',
+  )
+  await page.getByRole('button', { name: 'Take a screenshot' }).click()
+  await page.getByAltText(/^The screen at/).waitFor()
+  await assertAccessible(page, 'screen')
+})
+
+test('DevTools opens for the page, in a frame without an origin', async (t) => {
+  const { page } = await visit(t, 'devtools')
+  const frame = page.locator('iframe[title="DevTools"]')
+  await frame.waitFor()
+  assert.doesNotMatch((await frame.getAttribute('sandbox'))!, /same-origin/)
+  await page.frameLocator('iframe[title="DevTools"]').getByRole('tab', { name: 'Console' }).first().waitFor()
+})
+
+test('tokens are dots until somebody wants to see them', async (t) => {
+  const { page } = await visit(t, 'connect')
+  await page.getByText('connectOverCDP').waitFor()
+  assert.doesNotMatch(await page.locator('#tab-content').innerText(), /jwt=\w/)
+  await page.getByLabel('Show the tokens').check()
+  assert.match(await page.locator('#tab-content').innerText(), /jwt=\w/)
+  await assertAccessible(page, 'connect')
+})
+
+test('on a phone the screen is above the tabs, and nothing is wider than the page', async () => {
+  for (const tab of ['timeline', 'terminal', 'files', 'processes', 'playwright', 'screen', 'connect']) {
+    const { page } = await signIn(browser, {
+      ...server,
+      path: `/sessions/${id}?tab=${tab}`,
+      options: { viewport: PHONE, hasTouch: true, colorScheme: 'dark' },
+    })
+    await page.locator('#tab-content > *').first().waitFor()
+    const width = await page.evaluate<number>('document.documentElement.scrollWidth')
+    assert.ok(width <= PHONE.width, `${tab}: ${width} pixels wide`)
+    await assertAccessible(page, `${tab} on a phone`)
+    await page.context().close()
+  }
+})
+
+test('after the end the recording and the timeline go together', async () => {
+  const { session_id: recorded } = await createSession(server, {
+    headless: true,
+    telemetry: { enabled: true, browser: { console: on } },
+  })
+  await send(server, 'POST', `/browsers/${recorded}/replays`)
+  await send(server, 'POST', `/browsers/${recorded}/playwright/execute`, {
+    code: `for (let i = 0; i < 8; i++) {
+      await page.setContent('<h1>' + i + '</h1>')
+      await page.evaluate((i) => console.log('step ' + i), i)
+      await page.waitForTimeout(400)
+    }`,
+  })
+  const { page } = await signIn(browser, { ...server, path: `/sessions/${recorded}` })
+  await page.getByText('Recording', { exact: true }).waitFor()
+  await send(server, 'DELETE', `/browsers/${recorded}`)
+  await page.getByText('Somebody ended it').waitFor()
+  const video = page.locator('video.replay')
+  await video.waitFor({ timeout: 60_000 })
+  const now = () => video.evaluate((each: { currentTime: number }) => each.currentTime)
+  await page.getByText('step 6').click()
+  await until(async () => (await now()) > 1.5)
+  const late = await now()
+  await page.getByText('step 2').click()
+  await until(async () => (await now()) < late - 1)
+  await page
+    .locator('.event[data-now="true"]')
+    .getByText(/step 2|page|Playwright/)
+    .waitFor()
+})
+
+async function contents(name: string): Promise<string> {
+  const answer = await server.fetch(`${path}/fs/read_file?path=${encodeURIComponent(`/home/kernel/${name}`)}`)
+  return answer.text()
+}
+
+async function until(isSo: () => Promise<boolean>): Promise<void> {
+  const end = performance.now() + 30_000
+  while (!(await isSo())) {
+    if (performance.now() > end) assert.fail('it did not come')
+    await new Promise((resolve) => setTimeout(resolve, 100))
+  }
+}
