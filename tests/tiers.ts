@@ -32,6 +32,7 @@ const fullOnly: Readonly<Record<string, string>> = {
     'slow answers and browsers that end; tests/agent/login/login.test.ts stays',
   'tests/agent/login/typing.test.ts':
     'every kind of field; tests/e2e/login-engine.test.ts and tests/agent/login/login.test.ts stay',
+  'tests/agent/preview.test.ts': 'small pictures of two kinds of browsers; tests/api/previews.test.ts stays',
   'tests/agent/repl.test.ts':
     'the REPL on two kinds of browsers; tests/e2e/executors.test.ts and tests/hostile/repl.test.ts stay',
   'tests/agent/webmcp.test.ts':
@@ -49,6 +50,15 @@ const fullOnly: Readonly<Record<string, string>> = {
     'three client versions on real browsers; tests/e2e/processes.test.ts stays',
   'tests/client/profiles.test.ts': 'three client versions on real browsers; tests/e2e/profiles.test.ts stays',
   'tests/client/replays.test.ts': 'three client versions on real browsers; tests/e2e/replays.test.ts stays',
+  'tests/dashboard/apps.test.ts': 'apps are built and run; tests/dashboard/frame.test.ts stays',
+  'tests/dashboard/logins.test.ts': 'every step of a login in a page; the same stays',
+  'tests/dashboard/overview.test.ts': 'tiles of real browsers; the same stays',
+  'tests/dashboard/pools.test.ts': 'every act on a pool; the same stays',
+  'tests/dashboard/resources.test.ts': 'every act on a resource; the same stays',
+  'tests/dashboard/resources-look.test.ts': 'every page in every colour and size; the same stays',
+  'tests/dashboard/session-live.test.ts': 'every tab of a real session; the same stays',
+  'tests/dashboard/session-timeline.test.ts': '50,000 events; the same stays',
+  'tests/dashboard/sessions.test.ts': 'every act on sessions; the same stays',
   'tests/deploy/chart.test.ts': 'Helm, which only npm run test:full installs',
   'tests/deploy/stop.test.ts':
     'starts the server as systemd and npm do; tests/docs/code-blocks.test.ts starts it by npm, too',
@@ -56,6 +66,8 @@ const fullOnly: Readonly<Record<string, string>> = {
     'many logins with real browsers; hosted-login.test.ts, login-engine.test.ts and tests/api stay',
   'tests/e2e/cross-origin-login.test.ts':
     'a login in a page of another origin; tests/api/cross-origin.test.ts stays',
+  'tests/e2e/devtools.test.ts':
+    'every panel of DevTools in a real browser; tests/hostile/devtools.test.ts stays',
   'tests/e2e/docs.test.ts': 'the pages of the reference in real browsers; tests/docs stays',
   'tests/e2e/live-view-video.test.ts':
     'records and decodes minutes of video; tests/e2e/live-view.test.ts stays',
@@ -65,6 +77,7 @@ const fullOnly: Readonly<Record<string, string>> = {
     "Playwright's own protocol on two kinds of browsers; the blocks of docs/downloads.md stay",
   'tests/e2e/pool-contents.test.ts':
     'what stays in a released browser; tests/e2e/browser-pools.test.ts stays',
+  'tests/e2e/previews.test.ts': 'small pictures over standby and timeouts; tests/api/previews.test.ts stays',
   'tests/e2e/profiles-unusual.test.ts': 'many real browsers; tests/e2e/profiles.test.ts stays',
   'tests/e2e/puppeteer.test.ts': 'another client; tests/e2e/playwright.test.ts stays',
   'tests/e2e/selenium.test.ts': 'another client; tests/agent/bidi.test.ts stays',

@@ -39,17 +39,18 @@ test('what happens in the browser appears in the timeline by itself', async (t) 
   await page.getByText('ahoy <b>there</b>').waitFor()
 })
 
+async function running(): Promise<string> {
+  const ran = await send<{ stdout_b64: string }>(server, 'POST', `${path}/process/exec`, {
+    command: 'bash',
+    args: ['-c', 'cat answer.txt; ps ax -o args'],
+  })
+  return Buffer.from(ran.body.stdout_b64, 'base64').toString()
+}
+
 test('a terminal runs bash, and its program ends with the tab', async (t) => {
   const { page } = await visit(t, 'terminal')
   await page.getByText('bash in /home/kernel').waitFor()
   await page.keyboard.type('echo $((6*7)) > answer.txt; sleep 4321\n')
-  const running = async () => {
-    const ran = await send<{ stdout_b64: string }>(server, 'POST', `${path}/process/exec`, {
-      command: 'bash',
-      args: ['-c', 'cat answer.txt; ps ax -o args'],
-    })
-    return Buffer.from(ran.body.stdout_b64, 'base64').toString()
-  }
   await until(async () => /^42\n[^]*sleep 4321/.test(await running()))
   await assertAccessible(page, 'terminal')
   await page.getByRole('tab', { name: 'Files' }).click()

@@ -28,8 +28,9 @@ test('only what may end by itself is tried again', () => {
   )
 })
 
+const details = (message: string) => ({ status: 400, error: { message, details: [{ message }] } })
+
 test('a refusal is found by the field that it names', () => {
-  const details = (message: string) => ({ status: 400, error: { message, details: [{ message }] } })
   const host = details('config.host: must have at least 1 character(s)')
   assert.equal(problemAt(host, 'config.host'), 'Must have at least 1 character(s).')
   assert.equal(problemAt(host, 'config'), 'Must have at least 1 character(s).')
