@@ -3,6 +3,8 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { client84 } from '../client/versions.ts'
+import type { Page } from 'playwright-core'
+import { eventually } from '../fixtures/host.ts'
 import { startServer } from '../fixtures/server.ts'
 import { send } from '../fixtures/sessions.ts'
 import { hostileStrings } from '../hostile/hostile-strings.ts'
@@ -95,6 +97,7 @@ async function fill(): Promise<readonly string[]> {
 }
 
 const paths = await fill()
+const reading = (page: Page) => page.getByRole('status').filter({ hasText: 'Reading' })
 
 test('no page has a barrier, in light and dark, and none runs what somebody wrote', async () => {
   const { page, complaints } = await signIn(browser, server)
@@ -102,7 +105,7 @@ test('no page has a barrier, in light and dark, and none runs what somebody wrot
   for (const path of paths) {
     await page.goto(`${server.url}/dashboard${path}`)
     await page.locator('#content h1').waitFor()
-    await page.getByRole('status').filter({ hasText: 'Reading' }).waitFor({ state: 'detached' })
+    await eventually('everything is read', async () => (await reading(page).count()) === 0)
     for (const colorScheme of ['light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme })
       await assertAccessible(page, `${path} in ${colorScheme}`)
@@ -117,7 +120,7 @@ test('every page fits a phone', async () => {
   for (const path of paths) {
     await page.goto(`${server.url}/dashboard${path}`)
     await page.locator('#content h1').waitFor()
-    await page.getByRole('status').filter({ hasText: 'Reading' }).waitFor({ state: 'detached' })
+    await eventually('everything is read', async () => (await reading(page).count()) === 0)
     const widths = await page.evaluate(
       "[document.documentElement, ...document.querySelectorAll('#content, .page, .dialog, .card')].map((each) => each.scrollWidth - each.clientWidth)",
     )

@@ -24,6 +24,7 @@ const order = [
   'sessions',
   'controls',
   'downloads',
+  'dashboard',
   'live-view-and-replays',
   'telemetry',
   'profiles',

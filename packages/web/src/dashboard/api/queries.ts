@@ -11,11 +11,14 @@ export function newQueryClient(): QueryClient {
   const client = new QueryClient({
     defaultOptions: {
       queries: {
+        // The server may be on this machine, whatever the browser thinks of the network.
+        networkMode: 'always',
         staleTime: STALE_MS,
         placeholderData: keepPreviousData,
         retry: (count, error) => !isFinal(error) && count < RETRIES,
         throwOnError: false,
       },
+      mutations: { networkMode: 'always' },
     },
   })
   // The key was deleted or has expired: whatever noticed it first, the page asks for a key.
