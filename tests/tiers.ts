@@ -39,6 +39,8 @@ const fullOnly: Readonly<Record<string, string>> = {
     'tools of pages on two kinds of browsers; the block of docs/controls.md stays',
   'tests/bench/scale.test.ts': 'measures a fleet with small numbers, for minutes',
   'tests/bench/smoke.test.ts': 'runs every row of the benchmark once, for minutes',
+  'tests/api/invocations-sent-on.test.ts':
+    'invocations of a server without room, for a minute; tests/api/invocations.test.ts and tests/api/room.test.ts stay',
   'tests/client/apps.test.ts':
     'three client versions run apps; tests/client/every-operation.test.ts and tests/e2e/apps.test.ts stay',
   'tests/client/computer.test.ts':

@@ -214,6 +214,8 @@ const ofAnything: Mutation[] = [
       request.path.toUpperCase(),
       '/',
     ])
+    // It leads to the dashboard.
+    if (request.path === '/') request.alsoAllowed.add(302)
   },
   function slashAtTheEnd(request) {
     request.path += '/'

@@ -5,11 +5,10 @@ import { RouterProvider } from '@tanstack/react-router'
 import { element } from '../shared/elements.ts'
 import { newQueryClient } from './api/queries.ts'
 import { newRouter } from './frame/routes.tsx'
-import { reloadOnce } from './frame/reload.ts'
+import { reloadWhenThere } from './frame/reload.ts'
 import { showTheme } from './parts/theme.ts'
 
-// A part of the page is gone when the server was updated meanwhile. The new page has it.
-window.addEventListener('vite:preloadError', () => reloadOnce())
+window.addEventListener('vite:preloadError', () => void reloadWhenThere())
 
 showTheme()
 createRoot(element('root')).render(

@@ -57,8 +57,7 @@ export class ChangeHub {
   }
 
   async follow(principal: Principal, projectId: string | null, signal: AbortSignal): Promise<Readable> {
-    if (this.#isClosed)
-      throw new AppError('unavailable', 'Cannot follow changes: the server is stopping; try again')
+    if (this.#isClosed) throw isStopping()
     if (this.#readers.size >= MAX_READERS) {
       throw new AppError(
         'too_many_requests',
@@ -77,6 +76,7 @@ export class ChangeHub {
       // misses nothing.
       await (this.#starting ??= this.#start())
       signal.throwIfAborted()
+      if (this.#isClosed) throw isStopping()
     } catch (error) {
       reader.destroy()
       throw error
@@ -220,3 +220,6 @@ export class ChangeHub {
     for (const reader of this.#readers) reader.end()
   }
 }
+
+const isStopping = () =>
+  new AppError('unavailable', 'Cannot follow changes: the server is stopping; try again')

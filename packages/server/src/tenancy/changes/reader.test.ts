@@ -75,6 +75,18 @@ test('a reader that takes nothing is disconnected', () => {
   reader.end()
 })
 
+test('a reader that has ended is told nothing more', async () => {
+  const reader = new ChangeReader(principal(), null)
+  reader.hello()
+  reader.end()
+  reader.end()
+  reader.hello()
+  reader.heartbeat()
+  reader.tell('browser', of('mine', 1))
+  const text = Buffer.concat(await reader.toArray()).toString()
+  assert.equal(text.match(/"kind"/g)?.length, 1, text)
+})
+
 test('changes are gathered by kind, an owner that is known stays known, and too many are no list', () => {
   const pending = new PendingChanges()
   assert.ok(pending.isEmpty)

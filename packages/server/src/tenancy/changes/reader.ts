@@ -21,6 +21,7 @@ export class ChangeReader extends Readable {
   readonly #projectId: string | null
   readonly #kinds: ReadonlySet<ChangeKind>
   #isGreeted = false
+  #hasEnded = false
 
   constructor(principal: Principal, projectId: string | null) {
     super()
@@ -71,13 +72,16 @@ export class ChangeReader extends Readable {
   }
 
   #send(event: ChangeEvent): void {
-    if (this.destroyed || this.readableEnded) return
+    if (this.destroyed || this.#hasEnded) return
     this.push(sseEvent(event))
     if (this.readableLength > MAX_UNREAD_BYTES) this.destroy()
   }
 
+  /** Nothing is told after it. */
   end(): void {
-    if (!this.destroyed) this.push(null)
+    if (this.destroyed || this.#hasEnded) return
+    this.#hasEnded = true
+    this.push(null)
   }
 
   override _read(): void {

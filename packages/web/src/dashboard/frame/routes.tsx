@@ -37,8 +37,9 @@ function page(path: string, load: Load, name: string) {
   return createRoute({
     getParentRoute: () => root,
     path,
-    // SAFETY: the name is that of a component of the module.
-    component: lazyRouteComponent(load as never, name as never),
+    // SAFETY: the name is that of a component of the module. One that cannot be loaded never comes: the page is reloaded,
+    // when the server is there, and until then its frame says that it is not.
+    component: lazyRouteComponent((() => load().catch(() => new Promise(() => {}))) as never, name as never),
   })
 }
 
@@ -70,5 +71,6 @@ export function newRouter() {
     basepath: BASE,
     scrollRestoration: true,
     defaultPreload: 'intent',
+    defaultErrorComponent: ({ error }) => <ErrorNote error={error} onRetry={() => location.reload()} />,
   })
 }

@@ -14,11 +14,10 @@ import {
   defaultHighlightStyle,
   indentOnInput,
   syntaxHighlighting,
-  HighlightStyle,
 } from '@codemirror/language'
 import { EditorState, type Extension } from '@codemirror/state'
 import { EditorView, drawSelection, highlightActiveLine, keymap, lineNumbers } from '@codemirror/view'
-import { tags } from '@lezer/highlight'
+import { colours } from './editor-colours.ts'
 
 export type EditorLanguage = 'typescript' | 'json' | 'text'
 
@@ -92,13 +91,6 @@ function languageOf(language: EditorLanguage): Extension[] {
   if (language === 'typescript') return [javascript({ typescript: true })]
   return language === 'json' ? [json()] : []
 }
-
-const colours = HighlightStyle.define([
-  { tag: [tags.keyword, tags.operatorKeyword, tags.modifier], color: 'var(--accent)' },
-  { tag: [tags.string, tags.special(tags.string), tags.regexp], color: 'var(--good)' },
-  { tag: [tags.number, tags.bool, tags.null], color: 'var(--warn)' },
-  { tag: [tags.comment, tags.punctuation], color: 'var(--quiet)' },
-])
 
 const look = EditorView.theme({
   '&': { height: '100%', backgroundColor: 'var(--code)', color: 'var(--text)', fontSize: '13px' },

@@ -87,12 +87,15 @@ export function InvocationList({ appName }: { appName?: string }) {
             icon="play"
             title="No invocations yet"
             text="Open an app and invoke one of its actions, or send a request."
-            command={curl('POST', '/invocations', {
-              app_name: 'my-app',
-              action_name: 'my-action',
-              version: 'latest',
-              payload: '{}',
-              async: true,
+            command={curl({
+              path: '/invocations',
+              body: {
+                app_name: 'my-app',
+                action_name: 'my-action',
+                version: 'latest',
+                payload: '{}',
+                async: true,
+              },
             })}
           />
         }

@@ -6,7 +6,7 @@ import { FormDialog, TextField } from '../../parts/Form.tsx'
 import { Loading } from '../../parts/Notes.tsx'
 import { useAct } from '../../parts/use-act.ts'
 
-const JsonEditor = lazy(() => import('./JsonEditor.tsx'))
+const JsonEditor = lazy(() => import('../../parts/JsonEditor.tsx'))
 
 export interface InvokeDialogProps {
   readonly app: AppVersion

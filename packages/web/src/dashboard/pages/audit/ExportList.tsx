@@ -77,13 +77,16 @@ export function ExportList() {
           icon="audit"
           title="No destinations yet"
           text="Berth can write the audit log to an S3 bucket, all the time."
-          command={curl('POST', PATH, {
-            type: 's3',
-            format: 'jsonl.gz',
-            bucket: 'audit-logs',
-            prefix: 'berth/',
-            region: 'us-east-1',
-            role_arn: 'arn:aws:iam::123456789012:role/audit-export',
+          command={curl({
+            path: PATH,
+            body: {
+              type: 's3',
+              format: 'jsonl.gz',
+              bucket: 'audit-logs',
+              prefix: 'berth/',
+              region: 'us-east-1',
+              role_arn: 'arn:aws:iam::123456789012:role/audit-export',
+            },
           })}
         />
       }

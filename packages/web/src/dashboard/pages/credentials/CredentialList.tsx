@@ -52,10 +52,13 @@ export function CredentialList() {
             icon="credentials"
             title="No credentials yet"
             text="Store a name and a password once, so that logins need nobody."
-            command={curl('POST', '/credentials', {
-              name: 'my-account',
-              domain: 'example.com',
-              values: { email: 'me@example.com', password: '…' },
+            command={curl({
+              path: '/credentials',
+              body: {
+                name: 'my-account',
+                domain: 'example.com',
+                values: { email: 'me@example.com', password: '…' },
+              },
             })}
           />
         }

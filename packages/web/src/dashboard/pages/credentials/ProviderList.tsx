@@ -54,10 +54,13 @@ export function ProviderList() {
           icon="credentials"
           title="No providers yet"
           text="Let logins read values from 1Password or HashiCorp Vault. Berth never stores them."
-          command={curl('POST', '/org/credential_providers', {
-            name: 'team-vault',
-            provider_type: 'onepassword',
-            token: 'ops_…',
+          command={curl({
+            path: '/org/credential_providers',
+            body: {
+              name: 'team-vault',
+              provider_type: 'onepassword',
+              token: 'ops_…',
+            },
           })}
         />
       }

@@ -70,7 +70,7 @@ export function KeysPage() {
             icon="keys"
             title="No keys"
             text="The first key comes from the operator. Make others with it."
-            command={curl('POST', '/org/api_keys', { name: 'agents', scopes: ['browsers:write'] })}
+            command={curl({ path: '/org/api_keys', body: { name: 'agents', scopes: ['browsers:write'] } })}
           />
         }
       />

@@ -86,7 +86,10 @@ export function LoginsPage() {
             icon="logins"
             title="No logins yet"
             text="Connect a profile with a website. You log in once; Berth checks that it stays so."
-            command={curl('POST', '/auth/connections', { profile_name: 'my-profile', domain: 'example.com' })}
+            command={curl({
+              path: '/auth/connections',
+              body: { profile_name: 'my-profile', domain: 'example.com' },
+            })}
           />
         }
       />

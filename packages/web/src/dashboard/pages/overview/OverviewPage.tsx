@@ -3,7 +3,7 @@ import type { Overview } from '@berth/contracts/overview'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useApi, useAsk } from '../../api/context.ts'
-import { firstCommand } from '../../parts/first-command.ts'
+import { curl } from '../../parts/command.ts'
 import { Icon } from '../../parts/Icon.tsx'
 import { Empty, ErrorNote, Pending } from '../../parts/Notes.tsx'
 import { Page } from '../../parts/Page.tsx'
@@ -96,7 +96,7 @@ function First() {
       icon="sessions"
       title="Start the first session"
       text="Put a key into the variable BERTH_API_KEY of your shell, and copy this. The session appears here by itself."
-      command={firstCommand({
+      command={curl({
         projectId,
         path: '/browsers',
         body: { start_url: 'https://example.com', timeout_seconds: 300 },

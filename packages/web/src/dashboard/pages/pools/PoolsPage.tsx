@@ -1,7 +1,7 @@
 import type { BrowserPool } from '@berth/contracts/browser-pools'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { useApi } from '../../api/context.ts'
-import { firstCommand } from '../../parts/first-command.ts'
+import { curl } from '../../parts/command.ts'
 import { Icon } from '../../parts/Icon.tsx'
 import { Empty, ErrorNote, Loading } from '../../parts/Notes.tsx'
 import { Page } from '../../parts/Page.tsx'
@@ -95,7 +95,7 @@ export function PoolsPage() {
           icon="pools"
           title="There are no pools"
           text="A pool keeps browsers ready, so that a lease takes no time. Create one here or with curl:"
-          command={firstCommand({
+          command={curl({
             projectId,
             path: '/browser_pools',
             body: { name: 'my-pool', size: 2, headless: true },

@@ -87,7 +87,7 @@ export function ProfilesPage() {
             icon="profiles"
             title="No profiles yet"
             text="A profile keeps what a browser knows, so that the next session is already logged in."
-            command={curl('POST', '/profiles', { name: 'my-profile' })}
+            command={curl({ path: '/profiles', body: { name: 'my-profile' } })}
           />
         }
       />

@@ -78,7 +78,7 @@ export function ProjectsPage() {
             icon="projects"
             title="No projects"
             text="Make one for each team or product."
-            command={curl('POST', '/org/projects', { name: 'my-project' })}
+            command={curl({ path: '/org/projects', body: { name: 'my-project' } })}
           />
         }
       />

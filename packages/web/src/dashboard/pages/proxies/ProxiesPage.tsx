@@ -80,10 +80,13 @@ export function ProxiesPage() {
             icon="proxies"
             title="No proxies yet"
             text="Add a proxy of your own, and choose it when you create a session."
-            command={curl('POST', '/proxies', {
-              type: 'custom',
-              protocol: 'http',
-              config: { host: 'proxy.example.com', port: 3128 },
+            command={curl({
+              path: '/proxies',
+              body: {
+                type: 'custom',
+                protocol: 'http',
+                config: { host: 'proxy.example.com', port: 3128 },
+              },
             })}
           />
         }

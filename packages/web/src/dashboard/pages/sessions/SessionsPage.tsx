@@ -5,7 +5,7 @@ import { useApi } from '../../api/context.ts'
 import { Icon } from '../../parts/Icon.tsx'
 import { Empty, ErrorNote, Loading } from '../../parts/Notes.tsx'
 import { Page } from '../../parts/Page.tsx'
-import { firstCommand } from '../../parts/first-command.ts'
+import { curl } from '../../parts/command.ts'
 import { keepProject } from '../../parts/project.ts'
 import { Table } from '../../parts/Table.tsx'
 import { useLongList } from '../../parts/use-long-list.ts'
@@ -119,7 +119,7 @@ function NoSessions({ isFiltered: isNarrow, status, onAll }: NoSessionsProps) {
       icon="sessions"
       title="No session runs"
       text="Create one here, with the published client, or with curl:"
-      command={firstCommand({ projectId, path: '/browsers', body: { headless: true } })}
+      command={curl({ projectId, path: '/browsers', body: { headless: true } })}
     >
       {status === 'active' && (
         <button type="button" onClick={onAll}>

@@ -47,7 +47,7 @@ export function Destinations() {
           <p className="quiet">None yet. Sessions can export what they see to a collector, over OTLP.</p>
           <Code
             label="First command"
-            text={curl('POST', PATH, { name: 'collector', endpoint: 'https://otlp.example.com' })}
+            text={curl({ path: PATH, body: { name: 'collector', endpoint: 'https://otlp.example.com' } })}
           />
         </div>
       ) : (

@@ -2,7 +2,7 @@
 import { lazy, Suspense } from 'react'
 import { Field } from '../../../parts/Field.tsx'
 
-const JsonEditor = lazy(() => import('./JsonEditor.tsx').then((module) => ({ default: module.JsonEditor })))
+const JsonEditor = lazy(() => import('../../../parts/JsonEditor.tsx'))
 
 export interface JsonFieldProps {
   readonly label: string

@@ -1,5 +1,5 @@
 // The code that makes the same request, for TypeScript, Python and a shell.
-import { firstCommand } from '../../../parts/first-command.ts'
+import { curl } from '../../../parts/command.ts'
 
 export const languages = ['TypeScript', 'Python', 'curl'] as const
 export type Language = (typeof languages)[number]
@@ -29,7 +29,7 @@ export function codeOf(language: Language, { request, origin, projectId }: CodeO
     case 'Python':
       return pythonOf(request, origin, projectId)
     case 'curl':
-      return firstCommand({ projectId, path: '/browsers', body: request })
+      return curl({ projectId, path: '/browsers', body: request })
   }
 }
 

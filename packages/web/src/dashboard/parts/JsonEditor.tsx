@@ -1,11 +1,12 @@
-// An editor for JSON, loaded when somebody first needs it.
+// A field for JSON. Load the module lazily: it is large.
 import { useEffect, useRef } from 'react'
 import { closeBrackets } from '@codemirror/autocomplete'
 import { defaultKeymap, history, historyKeymap } from '@codemirror/commands'
 import { json } from '@codemirror/lang-json'
-import { bracketMatching } from '@codemirror/language'
+import { bracketMatching, syntaxHighlighting } from '@codemirror/language'
 import { EditorState } from '@codemirror/state'
 import { EditorView, keymap } from '@codemirror/view'
+import { colours } from './editor-colours.ts'
 
 const look = EditorView.theme({
   '&': { border: '1px solid var(--line)', borderRadius: '8px', background: 'var(--field)' },
@@ -23,11 +24,14 @@ const look = EditorView.theme({
 
 export interface JsonEditorProps {
   readonly label: string
+  readonly id?: string
+  /** Of the element that explains it. */
+  readonly aboutId?: string | undefined
   readonly text: string
   readonly onChange: (text: string) => void
 }
 
-export default function JsonEditor({ label, text, onChange }: JsonEditorProps) {
+export default function JsonEditor({ label, id, aboutId, text, onChange }: JsonEditorProps) {
   const place = useRef<HTMLDivElement>(null)
   const changed = useRef(onChange)
   changed.current = onChange
@@ -45,15 +49,21 @@ export default function JsonEditor({ label, text, onChange }: JsonEditorProps) {
           // Tab goes on to the next field, so that the keyboard is not caught here.
           keymap.of([...defaultKeymap, ...historyKeymap]),
           EditorView.lineWrapping,
-          EditorView.contentAttributes.of({ 'aria-label': label, spellcheck: 'false' }),
+          EditorView.contentAttributes.of({
+            'aria-label': label,
+            spellcheck: 'false',
+            ...(id !== undefined && { id }),
+            ...(aboutId !== undefined && { 'aria-describedby': aboutId }),
+          }),
           EditorView.updateListener.of(({ docChanged, state }) => {
             if (docChanged) changed.current(state.doc.toString())
           }),
+          syntaxHighlighting(colours),
           look,
         ],
       }),
     })
     return () => editor.destroy()
-  }, [label])
+  }, [label, id, aboutId])
   return <div ref={place} />
 }
