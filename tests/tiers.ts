@@ -24,6 +24,14 @@ const withoutServer = [
 
 /** Whole files that only `npm run test:full` runs, and why a change does not wait for them. */
 const fullOnly: Readonly<Record<string, string>> = {
+  'tests/api/changes.test.ts':
+    'streams over outages and on two servers; tests/dashboard/frame.test.ts follows one',
+  'tests/api/room.test.ts':
+    'servers that give sessions away; tests/api/browsers.test.ts and tests/api/take-over.test.ts stay',
+  'tests/api/telemetry-export.test.ts':
+    'destinations over outages and restarts; tests/api/telemetry.test.ts stays',
+  'tests/hostile/apps.test.ts': 'hostile apps in real sandboxes; tests/e2e/apps.test.ts stays',
+  'tests/hostile/repl.test.ts': 'hostile code in the REPL; tests/e2e/executors.test.ts stays',
   'tests/agent/executors.test.ts':
     'every way in which executors meet, on two kinds of browsers; tests/e2e/executors.test.ts stays',
   'tests/agent/login/floods.test.ts': 'pages made to be too large, for minutes',
@@ -33,14 +41,13 @@ const fullOnly: Readonly<Record<string, string>> = {
   'tests/agent/login/typing.test.ts':
     'every kind of field; tests/e2e/login-engine.test.ts and tests/agent/login/login.test.ts stay',
   'tests/agent/preview.test.ts': 'small pictures of two kinds of browsers; tests/api/previews.test.ts stays',
-  'tests/agent/repl.test.ts':
-    'the REPL on two kinds of browsers; tests/e2e/executors.test.ts and tests/hostile/repl.test.ts stay',
+  'tests/agent/repl.test.ts': 'the REPL on two kinds of browsers; tests/e2e/executors.test.ts stays',
   'tests/agent/webmcp.test.ts':
     'tools of pages on two kinds of browsers; the block of docs/controls.md stays',
   'tests/bench/scale.test.ts': 'measures a fleet with small numbers, for minutes',
   'tests/bench/smoke.test.ts': 'runs every row of the benchmark once, for minutes',
   'tests/api/invocations-sent-on.test.ts':
-    'invocations of a server without room, for a minute; tests/api/invocations.test.ts and tests/api/room.test.ts stay',
+    'invocations of a server without room, for a minute; tests/api/invocations.test.ts stays',
   'tests/client/apps.test.ts':
     'three client versions run apps; tests/client/every-operation.test.ts and tests/e2e/apps.test.ts stay',
   'tests/client/computer.test.ts':
@@ -84,8 +91,7 @@ const fullOnly: Readonly<Record<string, string>> = {
   'tests/e2e/puppeteer.test.ts': 'another client; tests/e2e/playwright.test.ts stays',
   'tests/e2e/selenium.test.ts': 'another client; tests/agent/bidi.test.ts stays',
   'tests/e2e/silence.test.ts': 'watches an idle server for a long time',
-  'tests/faults/apps.test.ts':
-    'kills among invocations; tests/e2e/apps.test.ts and tests/hostile/apps.test.ts stay',
+  'tests/faults/apps.test.ts': 'kills among invocations; tests/e2e/apps.test.ts stays',
   'tests/faults/audit-export.test.ts':
     'a real S3 server, an outage and kills, for minutes; tests/api/audit-export.test.ts stays',
   'tests/faults/auth-connections.test.ts':
@@ -105,8 +111,8 @@ const fullOnly: Readonly<Record<string, string>> = {
   'tests/faults/proxies.test.ts': 'three servers and kills; tests/e2e/proxies.test.ts stays',
   'tests/faults/replays.test.ts': 'kills at every point of a recording; tests/e2e/replays.test.ts stays',
   'tests/faults/replica-sessions.test.ts': 'sessions over several servers; replicas.test.ts stays',
-  'tests/faults/room-kills.test.ts': 'kills at many points; tests/api/room.test.ts stays',
-  'tests/faults/room.test.ts': 'fleets of real browsers and kills; tests/api/room.test.ts stays',
+  'tests/faults/room-kills.test.ts': 'kills at many points; tests/api/take-over.test.ts stays',
+  'tests/faults/room.test.ts': 'fleets of real browsers and kills; tests/api/take-over.test.ts stays',
   'tests/faults/servers-s3.test.ts':
     'a real S3 server, fleets of real browsers, kills and outages; tests/api/blobs.test.ts and tests/e2e of each part stay',
   'tests/faults/sessions-burst.test.ts': 'a hundred creates at once',
@@ -121,7 +127,7 @@ const fullOnly: Readonly<Record<string, string>> = {
   'tests/faults/sessions-start-fails.test.ts': 'waits for browsers that hang: 30 s and more',
   'tests/faults/sessions-stopped.test.ts': 'waits for leases to run out: a minute',
   'tests/faults/telemetry-export.test.ts':
-    'kills and outages over minutes; tests/api/telemetry-export.test.ts stays',
+    'kills and outages over minutes; tests/api/telemetry.test.ts stays',
   'tests/faults/telemetry.test.ts': 'a fleet and crashes; tests/e2e/telemetry.test.ts stays',
   'tests/fixtures/login-zoo/zoo.test.ts':
     'tests of the login sites themselves; the tests of the login engine use these sites',
