@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
 import { MAX_CHANGED_IDS } from '@berth/contracts/changes'
+import { client84 } from '../client/versions.ts'
 import { ChangeFollower } from '../fixtures/changes.ts'
 import { FaultProxy } from '../fixtures/fault-proxy.ts'
 import { newFleet } from '../fixtures/fleets.ts'
@@ -213,14 +214,26 @@ test('a stream ends with its key, and with the server', async (t) => {
   await Promise.all([other.ended, server.stop('SIGTERM')])
 })
 
-test('nothing is read while nobody follows, and a server has room for 200', async (t) => {
+test('nothing is read while nobody follows, and a server has room for 200, 50 of them for one project', async (t) => {
   const server = await startServer(t, { env: { BERTH_RATE_LIMIT_PER_MINUTE: '100000' } })
-  const followers = await Promise.all(Array.from({ length: 200 }, () => ChangeFollower.open(t, server)))
+  const admin = client84(server)
+  const names = ['first', 'second', 'third', 'fourth']
+  const projects = await Promise.all(names.map((name) => admin.projects.create({ name })))
+  const followers: ChangeFollower[] = []
+  const isRefused = async (headers: Record<string, string>) => {
+    const { status, body, headers: answered } = await send(server, 'GET', '/changes', undefined, headers)
+    assert.equal(status, 429)
+    assert.equal(body.code, 'too_many_requests')
+    assert.ok(answered.get('retry-after'))
+    return body.message!
+  }
+  for (const headers of [{}, ...projects.slice(1).map(inProject)]) {
+    const open = () => ChangeFollower.open(t, server, { headers })
+    followers.push(...(await Promise.all(Array.from({ length: 50 }, open))))
+    if (followers.length < 200) assert.match(await isRefused(headers), /50 others .* same project/)
+  }
   assert.equal(await metric(server, 'berth_change_readers'), 200)
-  const refused = await send(server, 'GET', '/changes')
-  assert.equal(refused.status, 429)
-  assert.equal(refused.body.code, 'too_many_requests')
-  assert.ok(refused.headers.get('retry-after'))
+  assert.match(await isRefused(inProject(projects[0]!)), /200 others .* on this server/)
   await Promise.all(followers.map((follower) => follower.leave()))
   await eventually('all have left', async () => (await metric(server, 'berth_change_readers')) === 0)
 
@@ -236,6 +249,8 @@ test('nothing is read while nobody follows, and a server has room for 200', asyn
     return (await readsOfRecordings(server)) === then
   })
 })
+
+const inProject = ({ id }: { id: string }) => ({ 'x-kernel-project-id': id })
 
 /** How often unfinished recordings were looked for, whichever way PostgreSQL did it. */
 async function readsOfRecordings(server: TestServer): Promise<number> {

@@ -3,6 +3,7 @@
 import type { Readable } from 'node:stream'
 import type { Logger } from 'pino'
 import type { ChangeKind } from '@berth/contracts/changes'
+import { KeyedLimit } from '@berth/kit/keyed-limit'
 import { SSE_HEARTBEAT_MS } from '@berth/kit/sse'
 import type { Principal } from '../../http/principal.ts'
 import type { ChangeListener } from '../../platform/database/listener.ts'
@@ -19,6 +20,7 @@ const BATCH_EVERY_MS = 500
 /** A change is often announced twice, by the server itself and through the database; this makes it one event. */
 const GATHER_MS = 50
 const MAX_READERS = 200
+const MAX_READERS_PER_PROJECT = 50
 
 interface HubOptions {
   readonly db: Db
@@ -41,6 +43,8 @@ interface Running {
 export class ChangeHub {
   readonly #options: HubOptions
   readonly #readers = new Set<ChangeReader>()
+  /** Null for those of the whole organisation. */
+  readonly #places = new KeyedLimit<string | null>(MAX_READERS_PER_PROJECT)
   readonly #pending = new PendingChanges()
   #starting: Promise<void> | undefined
   #running: Running | undefined
@@ -58,16 +62,13 @@ export class ChangeHub {
 
   async follow(principal: Principal, projectId: string | null, signal: AbortSignal): Promise<Readable> {
     if (this.#isClosed) throw isStopping()
-    if (this.#readers.size >= MAX_READERS) {
-      throw new AppError(
-        'too_many_requests',
-        `Cannot follow changes: ${MAX_READERS} others follow them on this server; close one, or try again later`,
-        { headers: { 'retry-after': '5' } },
-      )
-    }
+    if (this.#readers.size >= MAX_READERS) throw tooMany(MAX_READERS, 'on this server')
+    const place = this.#places.enter(projectId)
+    if (!place) throw tooMany(MAX_READERS_PER_PROJECT, 'with keys of the same project')
     const reader = new ChangeReader(principal, projectId)
     this.#readers.add(reader)
     reader.once('close', () => {
+      place[Symbol.dispose]()
       this.#readers.delete(reader)
       if (this.#readers.size === 0) this.#stop()
     })
@@ -223,3 +224,10 @@ export class ChangeHub {
 
 const isStopping = () =>
   new AppError('unavailable', 'Cannot follow changes: the server is stopping; try again')
+
+const tooMany = (max: number, where: string) =>
+  new AppError(
+    'too_many_requests',
+    `Cannot follow changes: ${max} others follow them ${where}; close one, or try again later`,
+    { headers: { 'retry-after': '5' } },
+  )
