@@ -15,6 +15,7 @@ const TAG_BYTES = 16
 const MAX_TEXT_BYTES = 64 * 1024 * 1024
 /** To pass so little to another thread costs more than to decompress it. */
 const MAX_SMALL_BYTES = 32 * 1024
+const MAX_SMALL_TEXT_BYTES = 512 * 1024
 
 const compress = promisify(zstdCompress)
 const decompress = promisify(zstdDecompress)
@@ -56,10 +57,19 @@ export class SegmentSeal {
     decipher.setAAD(aadOf(place))
     decipher.setAuthTag(sealed.subarray(IV_BYTES, IV_BYTES + TAG_BYTES))
     const packed = Buffer.concat([decipher.update(sealed.subarray(IV_BYTES + TAG_BYTES)), decipher.final()])
-    const limit = { maxOutputLength: MAX_TEXT_BYTES }
-    const isSmall = packed.length <= MAX_SMALL_BYTES
-    const text = isSmall ? zstdDecompressSync(packed, limit) : await decompress(packed, limit)
+    const text = smallText(packed) ?? (await decompress(packed, { maxOutputLength: MAX_TEXT_BYTES }))
     return text.toString().split('\n')
+  }
+}
+
+/** Undefined for what would hold up everybody else: a page can write much that packs into little. */
+function smallText(packed: Buffer): Buffer | undefined {
+  if (packed.length > MAX_SMALL_BYTES) return undefined
+  try {
+    return zstdDecompressSync(packed, { maxOutputLength: MAX_SMALL_TEXT_BYTES })
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE') return undefined
+    throw error
   }
 }
 
