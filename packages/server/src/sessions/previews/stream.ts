@@ -43,9 +43,15 @@ export class PreviewStream extends Readable {
     this.#heartbeat = setInterval(() => this.#push(sseComment('still here')), SSE_HEARTBEAT_MS)
     const watched = options.ids.map((id) => this.#watch(id))
     Promise.all(watched).then(
-      () => this.destroyed || this.push(null),
+      () => this.#end(),
       (error: unknown) => this.destroy(error as Error),
     )
+  }
+
+  #end(): void {
+    // Nothing may follow the end, however long the reader takes to read it.
+    clearInterval(this.#heartbeat)
+    if (!this.destroyed) this.push(null)
   }
 
   override _read(): void {
