@@ -184,16 +184,19 @@ test('a session can be recorded from creation to its end, and the recording is k
     headless: false,
     kiosk_mode: true,
     viewport,
-    record: { framerate: 15 },
+    record: { framerate: 2 },
   })
   const id = session.session_id
   const [replay] = await listReplays(server, id)
-  assert.equal(replay!.framerate, 15)
+  assert.equal(replay!.framerate, 2)
   await withCdp(session.cdp_ws_url, async (cdp) => {
     await openColours(cdp, 'blue')
-    await delay(300)
-    // The last frame is taken although it is not due yet.
+    await whenShown(server, id, { ...PLACE, colour: 'blue' })
+    await delay(1_000)
+    // The last frame is taken although it is not due yet: half a second after the one that this begins.
+    await paint(cdp, 'green')
     await paint(cdp, 'red')
+    await whenShown(server, id, { ...PLACE, colour: 'red' })
   })
   const deletedAt = Date.now()
   assert.equal((await send(server, 'DELETE', `/browsers/${id}`)).status, 204)
