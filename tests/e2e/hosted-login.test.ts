@@ -97,7 +97,7 @@ for (const [size, viewport] of Object.entries(sizes)) {
     test('fields have labels, keyboards and suggestions, and an error is shown at its field', async () => {
       const { id, url } = await begun('code')
       await page.goto(url)
-      await page.getByText('code.example').waitFor()
+      await heading(page, 'code.example').waitFor()
       assert.equal(await page.evaluate('location.hash'), '')
       assert.equal(await page.title(), 'Sign in to code.example')
       const email = page.getByLabel('E-mail address')
