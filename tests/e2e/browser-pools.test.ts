@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { CdpClient, Refused, withCdp } from '../fixtures/cdp.ts'
 import { eventually, instanceDirs } from '../fixtures/host.ts'
-import { partsOf } from '../fixtures/parts.ts'
+import { killParts } from '../fixtures/parts.ts'
 import { acquire, createPool, filled, pooledRows, readPool, release } from '../fixtures/pools.ts'
 import { startServer } from '../fixtures/server.ts'
 import { instanceOf, metric, send } from '../fixtures/sessions.ts'
@@ -177,7 +177,7 @@ test('a waiting browser that dies is replaced and never leased', async () => {
   const pool = await createPool(server, { size: 2 })
   await filled(server, pool, 2)
   const [dying] = await pooledRows(server, pool)
-  for (const { pid } of partsOf(dying!.instance_id, 'agent')) process.kill(pid, 'SIGKILL')
+  killParts(dying!.instance_id, 'agent')
   const isReplaced = async () => {
     const rows = await pooledRows(server, pool)
     const live = rows.filter(({ state }) => state === 'ready' || state === 'standby')

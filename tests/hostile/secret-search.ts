@@ -24,6 +24,16 @@ export function filesWith(directory: string, key: string): string[] {
   return readdirSync(directory, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name))
-    .filter((path) => holds(readFileSync(path), key))
+    .filter((path) => holds(contentsOf(path), key))
     .map((path) => relative(directory, path))
+}
+
+/** Empty if the file is gone: PostgreSQL replaces some of its own all the time. */
+function contentsOf(path: string): Buffer {
+  try {
+    return readFileSync(path)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return Buffer.alloc(0)
+    throw error
+  }
 }
