@@ -42,7 +42,16 @@ const tasks = {
   check: { file: 'scripts/check.ts' },
   test: {
     file: 'scripts/test/main.ts',
-    packagesFor: { full: ['wrk', 'xdotool', 'ceph-mon', 'ceph-osd', 'radosgw'] },
+    packagesFor: {
+      full: [
+        'wrk',
+        'xdotool',
+        'ceph-mon',
+        'ceph-osd',
+        'radosgw',
+        { command: 'chromedriver', package: 'chromium-driver' },
+      ],
+    },
     toolsFor: { full: ['helm'] },
   },
   kubernetes: {

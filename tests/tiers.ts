@@ -91,6 +91,7 @@ const fullOnly: Readonly<Record<string, string>> = {
   'tests/e2e/puppeteer.test.ts': 'another client; tests/e2e/playwright.test.ts stays',
   'tests/e2e/selenium.test.ts': 'another client; tests/agent/bidi.test.ts stays',
   'tests/e2e/silence.test.ts': 'watches an idle server for a long time',
+  'tests/examples/examples.test.ts': 'every example with real browsers; the blocks of docs stay',
   'tests/faults/apps.test.ts': 'kills among invocations; tests/e2e/apps.test.ts stays',
   'tests/faults/audit-export.test.ts':
     'a real S3 server, an outage and kills, for minutes; tests/api/audit-export.test.ts stays',

@@ -16,7 +16,7 @@ export const pages = (): Page[] => read('*.md', 'docs/**/*.md')
 
 /** The README of every folder. */
 export const folderPages = (): Page[] =>
-  read('packages/*/README.md', 'packages/*/src/**/README.md', '{scripts,tests}/**/README.md')
+  read('packages/*/README.md', 'packages/*/src/**/README.md', '{examples,scripts,tests}/**/README.md')
 
 function read(...patterns: string[]): Page[] {
   const paths = globSync(patterns, { cwd: root }).toSorted()
