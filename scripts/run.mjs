@@ -52,7 +52,7 @@ const tasks = {
         { command: 'chromedriver', package: 'chromium-driver' },
       ],
     },
-    toolsFor: { full: ['helm'] },
+    toolsFor: { full: ['helm', 'clients'] },
   },
   kubernetes: {
     file: 'scripts/kubernetes/main.ts',

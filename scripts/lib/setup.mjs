@@ -178,7 +178,7 @@ function findNode(root) {
   return node
 }
 
-/** What only some tests need; they find it by the hash of its lockfile. See tests/fixtures/helm.ts. */
+/** What only some tests need; they find it by the hash of its lockfile. See tests/fixtures/tools.ts. */
 function installTool(root, name) {
   const recipe = join(root, 'scripts', name)
   const lock = readFileSync(join(recipe, 'package-lock.json'))
