@@ -91,8 +91,8 @@ export class EventLog {
     const url = `${this.#path}/ndjson?brief=true&after=${this.#lastSeq}`
     const answer = await fetch(url, { headers: this.#headers, signal: this.#over.signal })
     if (!answer.ok) throw await refusalOf(answer)
-    for await (const lines of linesOfAnswer(answer)) {
-      for (const line of lines) this.#add(JSON.parse(line) as TelemetryEvent)
+    for await (const events of linesOfAnswer<TelemetryEvent>(answer)) {
+      for (const event of events) this.#add(event)
       this.#soon()
     }
   }
