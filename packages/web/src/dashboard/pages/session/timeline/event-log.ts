@@ -128,8 +128,9 @@ export class EventLog {
     this.#tell()
   }
 
-  /** Many events at once are shown at once. */
+  /** Many events at once are shown at once; the first ones without a wait. */
   #soon(): void {
+    if (this.#view.lines.length === 0) return this.#tell()
     const waitMs = Math.min(Math.max(TELL_MS, this.#lines.length / 30), MAX_TELL_MS)
     this.#timer ??= setTimeout(() => this.#tell(), this.#state === 'reading' ? waitMs : TELL_MS)
   }
