@@ -79,6 +79,19 @@ export interface Effort {
   readonly fileMegabytes: number
   /** Size of the profile that a session is created with. */
   readonly profileMegabytes: number
+  /** Loads of the dashboard's first page. */
+  readonly pageLoads: number
+  /** Sessions in its list, and how often and how long somebody scrolls them. */
+  readonly listedSessions: number
+  readonly scrolls: number
+  readonly scrollSeconds: number
+  /** Events of a timeline, and how often somebody opens it. */
+  readonly timelineEvents: number
+  readonly timelineOpens: number
+  /** Sessions on an open dashboard, and how often and how long the server's CPU time is measured. */
+  readonly watchedSessions: number
+  readonly dashboardWindows: number
+  readonly dashboardWindowSeconds: number
   /** Extra rounds while an interval spans its goal. */
   readonly repeats: number
 }
@@ -138,6 +151,15 @@ export const fullEffort: Effort = {
   filePairs: 20,
   fileMegabytes: 256,
   profileMegabytes: 100,
+  pageLoads: 20,
+  listedSessions: 10_000,
+  scrolls: 10,
+  scrollSeconds: 4,
+  timelineEvents: 50_000,
+  timelineOpens: 12,
+  watchedSessions: 50,
+  dashboardWindows: 5,
+  dashboardWindowSeconds: 30,
   repeats: 3,
 }
 
@@ -163,6 +185,11 @@ export const quickEffort: Effort = {
   memoryPairs: 2,
   wakePairs: 8,
   filePairs: 6,
+  pageLoads: 7,
+  scrolls: 2,
+  timelineOpens: 5,
+  dashboardWindows: 2,
+  dashboardWindowSeconds: 20,
   repeats: 0,
 }
 
@@ -232,5 +259,14 @@ export const smokeEffort: Effort = {
   filePairs: 1,
   fileMegabytes: 4,
   profileMegabytes: 4,
+  pageLoads: 1,
+  listedSessions: 300,
+  scrolls: 1,
+  scrollSeconds: 0.5,
+  timelineEvents: 2_000,
+  timelineOpens: 1,
+  watchedSessions: 2,
+  dashboardWindows: 1,
+  dashboardWindowSeconds: 1,
   repeats: 0,
 }

@@ -20,6 +20,10 @@ import { coldCreateRow } from './rows/cold-create.ts'
 import { computerInputRow, computerOverheadRow } from './rows/computer-input.ts'
 import { clusterCreateRow, clusterRoundTripRow } from './rows/cluster.ts'
 import { connectionMemoryRow } from './rows/connection-memory.ts'
+import { dashboardListRow } from './rows/dashboard-list.ts'
+import { dashboardLoadRow } from './rows/dashboard-load.ts'
+import { dashboardTimelineRow } from './rows/dashboard-timeline.ts'
+import { dashboardWatchRow } from './rows/dashboard-watch.ts'
 import { deleteSessionRow } from './rows/delete-session.ts'
 import { execRow } from './rows/exec.ts'
 import { getProjectRow } from './rows/get-project.ts'
@@ -87,6 +91,10 @@ const allRows: readonly Row[] = [
   standbyRow,
   wakeRow,
   connectionMemoryRow,
+  dashboardWatchRow,
+  dashboardLoadRow,
+  dashboardListRow,
+  dashboardTimelineRow,
   clusterCreateRow,
   clusterRoundTripRow,
   podMemoryRow,

@@ -11,6 +11,7 @@ import { FrameSplitter, toFrame } from './frames/frames.ts'
 import { RFB_VERSION, RfbClientMessages, RfbError, setEncodings } from './rfb/client-messages.ts'
 import { RfbScreenMessages, rfbEncodings } from './rfb/screen-messages.ts'
 import { WrongTar } from './tar/header.ts'
+import { membersOf } from './json/members.ts'
 import { JsonOutline } from './json/outline.ts'
 import { readTar } from './tar/reader.ts'
 import { TAR_END, tarHead, tarPadding } from './tar/writer.ts'
@@ -311,6 +312,13 @@ const targets: readonly Target[] = [
       // What it refuses is none; what it accepts may still be none.
       return 'like JSON'
     },
+  },
+  {
+    name: 'members of JSON',
+    samples: [Buffer.from(JSON.stringify({ one: '"\\', two: [1, { deep: '}' }], three: null, four: {} }))],
+    isStream: false,
+    errors: [BadInput],
+    read: ([bytes]) => membersOf(bytes!.toString(), 0),
   },
   {
     name: 'zip',

@@ -14,6 +14,8 @@ import * as store from './store.ts'
 
 const DEFAULT_SINCE = '5m'
 const SEGMENTS_AT_ONCE = 16
+/** The database reads on while these are used, but not for a reader of one page. */
+const READ_ON_AFTER = 8
 /** After reading this many events, a page ends even if it has few matches, and another page follows. */
 const MAX_LOOKED_AT = 5_000
 
@@ -112,9 +114,17 @@ export async function* readSegments(
       limit: SEGMENTS_AT_ONCE,
     })
   let from = query.from
+  let next = list(from)
   for (;;) {
-    const segments = await list(from)
-    for (const { firstSeq, payload } of segments) {
+    const segments = await next
+    const last = segments.at(-1)
+    const isLast = segments.length < SEGMENTS_AT_ONCE
+    for (const [index, { firstSeq, payload }] of segments.entries()) {
+      if (index === READ_ON_AFTER && !isLast) {
+        next = list(order === 'asc' ? last!.lastSeq : last!.firstSeq)
+        // A reader that stops early does not want to hear of a failure.
+        next.catch(() => {})
+      }
       const lines = (await seal.open(payload, { sessionId, firstSeq })).map((line) => ({
         seq: seqOf(line),
         line,
@@ -122,8 +132,7 @@ export async function* readSegments(
       const ordered = order === 'asc' ? lines : lines.toReversed()
       yield ordered.filter(({ seq }) => from === undefined || (order === 'asc' ? seq > from : seq < from))
     }
-    if (segments.length < SEGMENTS_AT_ONCE) return
-    const last = segments.at(-1)!
+    if (!last || isLast) return
     from = order === 'asc' ? last.lastSeq : last.firstSeq
   }
 }

@@ -1,26 +1,10 @@
 // The stored events of a session as lines of JSON, all at once: a timeline of 50,000 events would need 500 pages.
-import { MAX_EXPORTED_EVENTS, type TelemetryEvent } from '@berth/contracts/telemetry'
+import { MAX_EXPORTED_EVENTS } from '@berth/contracts/telemetry'
+import { briefly } from './brief.ts'
 import { readSegments, type Archive } from './history.ts'
 import { findState } from './store.ts'
 
 const CHUNK_CHARACTERS = 128 * 1024
-/** Longer texts are cut in brief events. */
-const MAX_BRIEF_TEXT = 300
-/** What makes events large, and what says where in the browser they happened. */
-const leftOut: ReadonlySet<string> = new Set([
-  'args',
-  'body',
-  'document_url',
-  'frame_id',
-  'headers',
-  'loader_id',
-  'nav_seq',
-  'png',
-  'post_data',
-  'stack_trace',
-  'target_id',
-  'target_type',
-])
 
 export interface LinesRequest {
   readonly limit?: number
@@ -47,19 +31,4 @@ export async function* ndjsonOf(
     if ((lines.at(-1)?.seq ?? 0) >= state.lastSeq) break
   }
   if (text !== '') yield text
-}
-
-function briefly(line: string): string {
-  const { seq, event } = JSON.parse(line) as TelemetryEvent
-  return JSON.stringify({ seq, event: event.data ? { ...event, data: briefData(event.data) } : event })
-}
-
-function briefData(data: Readonly<Record<string, unknown>>): object {
-  const kept: Record<string, unknown> = {}
-  for (const [name, value] of Object.entries(data)) {
-    if (leftOut.has(name)) continue
-    const isLong = typeof value === 'string' && value.length > MAX_BRIEF_TEXT
-    kept[name] = isLong ? `${value.slice(0, MAX_BRIEF_TEXT)}…` : value
-  }
-  return kept
 }

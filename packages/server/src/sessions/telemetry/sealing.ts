@@ -16,6 +16,8 @@ const MAX_TEXT_BYTES = 64 * 1024 * 1024
 /** To pass so little to another thread costs more than to decompress it. */
 const MAX_SMALL_BYTES = 32 * 1024
 const MAX_SMALL_TEXT_BYTES = 512 * 1024
+/** Most small segments fit into one piece; zlib's own size takes four for a usual one. */
+const PIECE_BYTES = 64 * 1024
 
 const compress = promisify(zstdCompress)
 const decompress = promisify(zstdDecompress)
@@ -66,7 +68,7 @@ export class SegmentSeal {
 function smallText(packed: Buffer): Buffer | undefined {
   if (packed.length > MAX_SMALL_BYTES) return undefined
   try {
-    return zstdDecompressSync(packed, { maxOutputLength: MAX_SMALL_TEXT_BYTES })
+    return zstdDecompressSync(packed, { maxOutputLength: MAX_SMALL_TEXT_BYTES, chunkSize: PIECE_BYTES })
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE') return undefined
     throw error

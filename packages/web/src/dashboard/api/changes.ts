@@ -40,6 +40,7 @@ interface FollowOptions {
 async function follow({ projectId, queries, signal, onConnection }: FollowOptions): Promise<void> {
   const gathered = new Gathered(queries)
   let waitMs = FIRST_WAIT_MS
+  let wasLost = false
   while (!signal.aborted) {
     try {
       const answer = await fetch('/changes', {
@@ -50,13 +51,14 @@ async function follow({ projectId, queries, signal, onConnection }: FollowOption
       for await (const change of eventsOf<Change>(answer)) {
         waitMs = FIRST_WAIT_MS
         onConnection('live')
-        gathered.add(change)
+        gathered.add(change, { isUrgent: wasLost && change.kind === 'hello' })
       }
     } catch (error) {
       if (isSignedOut(error)) return void queries.setQueryData(SIGN_IN_KEY, null)
     }
     if (signal.aborted) return
     onConnection('lost')
+    wasLost = true
     await pause(waitMs * (0.75 + Math.random() / 2), signal)
     waitMs = Math.min(waitMs * 2, MAX_WAIT_MS)
   }
@@ -71,8 +73,12 @@ class Gathered {
     this.#queries = queries
   }
 
-  add({ kind }: Change): void {
-    if (this.#kinds.size === 0) setTimeout(() => this.#tell(), kind === 'hello' ? 0 : GATHER_MS)
+  /**
+   * `isUrgent`: what the page shows has been old for a while. A page that has just begun to read is not, and to read
+   * everything twice at once would make it late.
+   */
+  add({ kind }: Change, { isUrgent }: { isUrgent: boolean }): void {
+    if (this.#kinds.size === 0) setTimeout(() => this.#tell(), isUrgent ? 0 : GATHER_MS)
     this.#kinds.add(kind)
   }
 

@@ -1,11 +1,26 @@
 // Who is signed in, and what they may do.
 import type { SignIn } from '@berth/contracts/sign-in'
 import { expandScopes, type OperationScope } from '@berth/contracts/scopes'
+import { queryOptions } from '@tanstack/react-query'
 import { ask } from './client.ts'
+import { isSignedOut } from './problem.ts'
+import { SIGN_IN_KEY } from './queries.ts'
 
 const PATH = '/auth/sign_in'
 
-export const getSignIn = (signal: AbortSignal) => ask<SignIn>(PATH, { signal })
+/** Null: nobody is signed in. */
+export const signInQuery = queryOptions({
+  queryKey: SIGN_IN_KEY,
+  queryFn: async ({ signal }) => {
+    try {
+      return await ask<SignIn>(PATH, { signal })
+    } catch (error) {
+      if (isSignedOut(error)) return null
+      throw error
+    }
+  },
+  staleTime: 60_000,
+})
 
 /** The key is sent once, and kept nowhere. */
 export const signIn = (key: string) =>

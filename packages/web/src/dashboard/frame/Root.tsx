@@ -1,26 +1,13 @@
 import { Suspense, useMemo, useRef, type ReactNode } from 'react'
 import { useQuery } from '@tanstack/react-query'
-import { isSignedOut } from '../api/problem.ts'
-import { SIGN_IN_KEY } from '../api/queries.ts'
-import { getSignIn, powerOf } from '../api/sign-in.ts'
+import { powerOf, signInQuery } from '../api/sign-in.ts'
 import { Loading, Pending } from '../parts/Notes.tsx'
 import { Frame } from './Frame.tsx'
 import { SignInPage } from './SignInPage.tsx'
 
 /** Asks who is signed in before anything else. */
 export function Root({ children }: { children: ReactNode }) {
-  const query = useQuery({
-    queryKey: SIGN_IN_KEY,
-    queryFn: async ({ signal }) => {
-      try {
-        return await getSignIn(signal)
-      } catch (error) {
-        if (isSignedOut(error)) return null
-        throw error
-      }
-    },
-    staleTime: 60_000,
-  })
+  const query = useQuery(signInQuery)
   const { data } = query
   const hadOne = useRef(false)
   if (data) hadOne.current = true

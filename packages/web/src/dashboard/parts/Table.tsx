@@ -1,10 +1,12 @@
 // Rows of anything. Only those in sight are in the page, so ten thousand scroll as easily as ten. On a phone each row is
 // a card.
 import { memo, useCallback, useEffect, useRef, type KeyboardEvent, type ReactNode } from 'react'
-import { useVirtualizer } from '@tanstack/react-virtual'
+import { useVirtualizer, type Range } from '@tanstack/react-virtual'
 
 const ROW_HEIGHT = 48
 const OVERSCAN = 12
+/** Rows are drawn so many at a time: each change of the page costs a layout, however small it is. */
+const ROWS_AT_ONCE = 8
 /** Reads on before the end comes into sight. */
 const AHEAD = 40
 
@@ -56,7 +58,9 @@ export function Table<Row>(props: TableProps<Row>) {
     getScrollElement: () => scroller.current,
     estimateSize: () => rowHeight,
     overscan: OVERSCAN,
-    getItemKey: (index) => idOf(rows[index]!),
+    rangeExtractor: drawnRows,
+    // A new function makes it measure all rows again, in every frame.
+    getItemKey: useCallback((index: number) => idOf(rows[index]!), [rows, idOf]),
     // Scrolling needs no frame of its own for each event.
     useFlushSync: false,
   })
@@ -205,6 +209,13 @@ function DrawnRow<Row>(props: RowProps<Row>) {
 
 // SAFETY: the rows and the columns of one table fit together.
 const MemoRow = memo(DrawnRow) as typeof DrawnRow<unknown>
+
+/** More than are in sight, up to whole steps, so that most frames of a scroll change nothing. */
+function drawnRows({ startIndex, endIndex, overscan, count }: Range): number[] {
+  const first = Math.floor(Math.max(startIndex - overscan, 0) / ROWS_AT_ONCE) * ROWS_AT_ONCE
+  const end = Math.ceil((endIndex + 1 + overscan) / ROWS_AT_ONCE) * ROWS_AT_ONCE
+  return Array.from({ length: Math.min(end, count) - first }, (_, index) => first + index)
+}
 
 const isControl = (target: EventTarget) =>
   (target as Element).closest('a, button, input, select, label') !== null

@@ -1,8 +1,7 @@
 import type { Browser } from '@berth/contracts/browsers'
-import type { Overview } from '@berth/contracts/overview'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { useApi, useAsk } from '../../api/context.ts'
+import { useApi } from '../../api/context.ts'
 import { curl } from '../../parts/command.ts'
 import { Icon } from '../../parts/Icon.tsx'
 import { Empty, ErrorNote, Pending } from '../../parts/Notes.tsx'
@@ -11,12 +10,11 @@ import { keepProject } from '../../parts/project.ts'
 import { Capacity } from './Capacity.tsx'
 import { Days } from './Days.tsx'
 import { Failures } from './Failures.tsx'
+import { overviewQuery } from './overview-query.ts'
 import { Tiles } from './Tiles.tsx'
 
 /** As many as one stream of pictures takes. */
 const MAX_TILES = 100
-/** Warm instances are not announced by changes. */
-const REFETCH_MS = 10_000
 
 export function OverviewPage() {
   const { power } = useApi()
@@ -34,12 +32,7 @@ export function OverviewPage() {
 
 function Seen() {
   const { client, power, projectId } = useApi()
-  const ask = useAsk()
-  const overview = useQuery({
-    queryKey: ['overview', projectId ?? null],
-    queryFn: ({ signal }) => ask<Overview>('/overview', { signal }),
-    refetchInterval: REFETCH_MS,
-  })
+  const overview = useQuery(overviewQuery(projectId))
   const alive = useQuery({
     queryKey: ['browser', 'alive', projectId ?? null],
     queryFn: async ({ signal }) => {

@@ -1,10 +1,12 @@
-// The tabs beside the screen. Each is loaded when somebody first opens it, and ends what it started when it is left.
+// The tabs beside the screen. Each ends what it started when it is left. All but the first are loaded when somebody opens
+// them: React shows what was loaded late up to 300 ms later, so that places do not flicker.
 import { lazy, Suspense, useEffect, useRef, type ComponentType, type KeyboardEvent } from 'react'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import type { OperationScope } from '@berth/contracts/scopes'
 import { usePower } from '../../api/context.ts'
 import { Loading } from '../../parts/Notes.tsx'
 import { hasEnded, useSession } from './session.ts'
+import { TimelineTab } from './timeline/TimelineTab.tsx'
 
 interface Tab {
   readonly id: string
@@ -22,7 +24,7 @@ const tabs: readonly Tab[] = [
     id: 'timeline',
     text: 'Timeline',
     isForEnded: true,
-    Content: lazy(() => import('./timeline/TimelineTab.tsx')),
+    Content: TimelineTab,
   },
   { id: 'terminal', text: 'Terminal', scope, Content: lazy(() => import('./terminal/TerminalTab.tsx')) },
   { id: 'files', text: 'Files', scope, Content: lazy(() => import('./files/FilesTab.tsx')) },

@@ -3,7 +3,7 @@ import { Icon } from '../../parts/Icon.tsx'
 import { parseTag, statuses, type Filters, type Status } from './filters.ts'
 
 /** Long enough that a quick typist asks once for a word, short enough that nobody waits for it. */
-const TYPING_MS = 80
+const TYPING_MS = 40
 
 const words: Readonly<Record<Status, string>> = { active: 'Running', deleted: 'Ended', all: 'All' }
 

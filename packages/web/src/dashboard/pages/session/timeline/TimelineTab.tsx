@@ -13,7 +13,7 @@ import { useEventLog } from './use-event-log.ts'
 import { Waterfall } from './Waterfall.tsx'
 import './timeline.css'
 
-export default function TimelineTab() {
+export function TimelineTab() {
   const session = useSession()
   const player = usePlayer()
   const log = useEventLog()

@@ -91,8 +91,8 @@ export class EventLog {
     const url = `${this.#path}/ndjson?brief=true&after=${this.#lastSeq}`
     const answer = await fetch(url, { headers: this.#headers, signal: this.#over.signal })
     if (!answer.ok) throw await refusalOf(answer)
-    for await (const lines of linesOfAnswer(answer)) {
-      for (const line of lines) this.#add(JSON.parse(line) as TelemetryEvent)
+    for await (const events of linesOfAnswer<TelemetryEvent>(answer)) {
+      for (const event of events) this.#add(event)
       this.#soon()
     }
   }
@@ -128,8 +128,9 @@ export class EventLog {
     this.#tell()
   }
 
-  /** Many events at once are shown at once. */
+  /** Many events at once are shown at once; the first ones without a wait. */
   #soon(): void {
+    if (this.#view.lines.length === 0) return this.#tell()
     const waitMs = Math.min(Math.max(TELL_MS, this.#lines.length / 30), MAX_TELL_MS)
     this.#timer ??= setTimeout(() => this.#tell(), this.#state === 'reading' ? waitMs : TELL_MS)
   }

@@ -8,8 +8,6 @@ export interface Line {
   readonly category: string
   readonly text: string
   readonly tone: 'bad' | 'warn' | 'plain'
-  /** What a search looks at. */
-  readonly found: string
 }
 
 type Data = Readonly<Record<string, unknown>>
@@ -19,15 +17,13 @@ const number = (value: unknown) => (typeof value === 'number' ? value : undefine
 
 export function lineOf({ seq, event }: TelemetryEvent): Line {
   const data: Data = event.data ?? {}
-  const shown = textOf(event.type, data)
   return {
     seq,
     ms: event.ts / 1000,
     type: event.type,
     category: event.category ?? 'system',
-    text: shown,
+    text: textOf(event.type, data),
     tone: toneOf(event.type, data),
-    found: `${event.type} ${shown}`.toLowerCase(),
   }
 }
 

@@ -60,10 +60,10 @@ export function filterLines(
   const text = q.toLowerCase()
   const wanted = new Set(categories)
   return lines.filter(
-    ({ found, category, tone }) =>
+    ({ type, text: shown, category, tone }) =>
       (wanted.size === 0 || wanted.has(category)) &&
       (!isErrorsOnly || tone !== 'plain') &&
-      (text === '' || found.includes(text)),
+      (text === '' || type.includes(text) || shown.toLowerCase().includes(text)),
   )
 }
 
