@@ -1,8 +1,10 @@
 // The page of a running session with a real browser: everything that reaches into it.
 import assert from 'node:assert/strict'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { after, test, type TestContext } from 'node:test'
 import { createSession, send } from '../fixtures/sessions.ts'
-import { startServer } from '../fixtures/server.ts'
+import { startServer, tempDir } from '../fixtures/server.ts'
 import { assertAccessible, PHONE, signIn, startBrowser, type Person } from './person.ts'
 
 const server = await startServer({ after }, { hasRealInstances: true })
@@ -61,7 +63,7 @@ test('files are uploaded, edited, renamed and deleted, whatever their names are'
   const { page, complaints } = await visit(t, 'files')
   const name = `<img src=x onerror=alert(1)>.txt`
   await page
-    .locator('input[type="file"]')
+    .getByLabel('Files to upload')
     .setInputFiles({ name, mimeType: 'text/plain', buffer: Buffer.from('first') })
   const row = page.getByRole('treeitem').filter({ hasText: name })
   await row.waitFor()
@@ -101,6 +103,36 @@ test('files are uploaded, edited, renamed and deleted, whatever their names are'
   await page.getByRole('alertdialog').getByRole('button', { name: 'Delete' }).click()
   await renamed.waitFor({ state: 'hidden' })
   assert.deepEqual(complaints, [])
+})
+
+test('a whole folder is uploaded, by choosing it and by dropping it', async (t) => {
+  const folder = join(tempDir(t), 'crawler')
+  mkdirSync(join(folder, 'deep/er'), { recursive: true })
+  writeFileSync(join(folder, 'main.txt'), 'the program')
+  for (const index of Array(120).keys()) writeFileSync(join(folder, `deep/er/${index}.txt`), String(index))
+  const { page } = await visit(t, 'files')
+  await page.getByLabel('Folder to upload').setInputFiles(folder)
+  await page.getByText('121 files are uploaded').waitFor()
+  assert.equal(await contents('crawler/main.txt'), 'the program')
+  assert.equal(await contents('crawler/deep/er/119.txt'), '119')
+  await server.fetch(`${path}/fs/delete_directory`, {
+    method: 'PUT',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ path: '/home/kernel/crawler' }),
+  })
+  await page.getByRole('button', { name: 'Dismiss' }).click()
+  const box = (await page.getByText('Drop files and folders here').boundingBox())!
+  const cdp = await page.context().newCDPSession(page)
+  for (const type of ['dragEnter', 'dragOver', 'drop'] as const) {
+    await cdp.send('Input.dispatchDragEvent', {
+      type,
+      x: box.x + 5,
+      y: box.y + 5,
+      data: { items: [], files: [folder], dragOperationsMask: 1 },
+    })
+  }
+  await page.getByText('121 files are uploaded').waitFor()
+  assert.equal(await contents('crawler/deep/er/7.txt'), '7')
 })
 
 test('a command shows its output, and ends by a signal', async (t) => {

@@ -8,6 +8,7 @@ import { Menu, type MenuItem } from '../../../parts/Menu.tsx'
 import { Pending } from '../../../parts/Notes.tsx'
 import { Time, bytes } from '../../../parts/Time.tsx'
 import { pathOf, useSession } from '../session.ts'
+import { readDrop, type Dropped } from './dropped.ts'
 import { listFolder, type FileEntry } from './file-calls.ts'
 
 const REFETCH_MS = 10_000
@@ -19,7 +20,7 @@ export interface FileActs {
   readonly rename: (entry: FileEntry) => void
   readonly remove: (entry: FileEntry) => void
   readonly create: (entry: FileEntry, kind: 'file' | 'folder') => void
-  readonly upload: (entry: FileEntry, files: readonly File[]) => void
+  readonly upload: (entry: FileEntry, files: Promise<readonly Dropped[]>) => void
 }
 
 export interface FolderProps {
@@ -93,7 +94,7 @@ function Entry({ entry, level, acts }: { entry: FileEntry; level: number; acts: 
       event.preventDefault()
       event.stopPropagation()
       setOver(false)
-      acts.upload(entry, [...event.dataTransfer.files])
+      acts.upload(entry, readDrop(event.dataTransfer))
     },
   }
   return (
