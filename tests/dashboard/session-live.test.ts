@@ -169,6 +169,30 @@ test('Playwright code runs, and says its result or its error', async (t) => {
   await assertAccessible(page, 'playwright')
 })
 
+test('a running session is changed, renamed, and has its name back', async (t) => {
+  const { page } = await visit(t, 'details')
+  const act = async (name: string) => {
+    await page.getByRole('button', { name: 'More' }).click()
+    await page.getByRole('menuitem', { name }).click()
+  }
+  await act('Change')
+  await page.getByRole('dialog').getByLabel('Ends after').fill('5')
+  await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click()
+  await page.getByRole('dialog').locator('[name="timeout_seconds"][aria-invalid="true"]').waitFor()
+  await page.getByRole('dialog').getByLabel('Ends after').fill('7200')
+  await page.getByRole('dialog').getByLabel('Width').fill('1000')
+  await page.getByRole('dialog').getByLabel('Height').fill('700')
+  await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click()
+  await page.getByText('ends after 2 h').waitFor()
+  await page.getByText('1000 × 700').waitFor()
+  await act('Rename')
+  await page.getByRole('dialog').getByLabel('Name').fill('harbour-pilot')
+  await page.getByRole('dialog').getByRole('button', { name: 'Rename' }).click()
+  await page.getByRole('heading', { level: 1, name: 'harbour-pilot' }).waitFor()
+  await page.getByRole('button', { name: 'Undo' }).click()
+  await page.getByRole('heading', { level: 1, name: id }).waitFor()
+})
+
 test('the clipboard goes both ways, and a screenshot is taken', async (t) => {
   const { page } = await visit(t, 'screen')
   await page.getByLabel('Text of the clipboard').fill('from the dashboard')
