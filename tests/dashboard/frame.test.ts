@@ -159,15 +159,21 @@ test('on a phone the menu slides over the page, and goes when a page is chosen',
   assert.ok(width <= PHONE.width, `the page is ${width} pixels wide`)
 })
 
-test('when the server is away the page says so, and catches up when it is back', async (t) => {
+test('when the server is away the page says so, and its lists catch up when it is back', async (t) => {
   const dataDir = tempDir(t)
   const first = await startServer(t, { dataDir })
   const { port } = new URL(first.url)
-  const { page } = await signIn(browser, first)
+  const { page } = await signIn(browser, { ...first, path: '/profiles' })
+  await page.getByText('No profiles yet').waitFor()
   const note = page.getByText('The server does not answer')
   await first.stop()
   await note.waitFor()
   const second = await startServer(t, { dataDir, env: { BERTH_PORT: port } })
+  const made = client84(second)
+  await made.profiles.create({ name: 'perhaps before the page is back' })
   await note.waitFor({ state: 'hidden' })
+  await page.getByRole('row').filter({ hasText: 'perhaps before' }).waitFor()
+  await made.profiles.create({ name: 'when it is back' })
+  await page.getByRole('row').filter({ hasText: 'when it is back' }).waitFor()
   assert.equal(second.url, first.url)
 })

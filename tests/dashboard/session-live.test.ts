@@ -213,7 +213,19 @@ test('DevTools opens for the page, in a frame without an origin', async (t) => {
   const frame = page.locator('iframe[title="DevTools"]')
   await frame.waitFor()
   assert.doesNotMatch((await frame.getAttribute('sandbox'))!, /same-origin/)
-  await page.frameLocator('iframe[title="DevTools"]').getByRole('tab', { name: 'Console' }).first().waitFor()
+  const tools = page.frameLocator('iframe[title="DevTools"]')
+  await tools.getByRole('tab', { name: 'Console' }).first().waitFor()
+  // A snapshot of the heap is some megabytes of events, and two workers in a frame that has no origin.
+  await page.setViewportSize({ width: 1600, height: 900 })
+  await tools.getByRole('tab', { name: 'Memory' }).first().click()
+  await tools
+    .getByRole('button', { name: /Take.*snapshot/i })
+    .first()
+    .click()
+  await tools
+    .getByText(/objects \(/)
+    .first()
+    .waitFor({ timeout: 60_000 })
 })
 
 test('tokens are dots until somebody wants to see them', async (t) => {

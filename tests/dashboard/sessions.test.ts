@@ -143,6 +143,9 @@ test('the box selects what was read, and a second click selects everything that 
   await page.getByRole('button', { name: 'Running' }).click()
   await page.getByText('selected').waitFor({ state: 'detached' })
   await page.getByText('1 session', { exact: true }).waitFor()
+  await page.getByRole('row').filter({ hasText: 'past-running' }).focus()
+  await page.keyboard.press('Space')
+  await page.getByText('1 selected').waitFor()
   await send(server, 'DELETE', `/browsers/${running.session_id}`)
 })
 
