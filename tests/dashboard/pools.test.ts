@@ -33,7 +33,7 @@ async function isFilled(id: string, count: number): Promise<void> {
 
 test('a pool is made, changed and deleted', async (t) => {
   const { page, complaints } = await visit(t, at('/pools'))
-  await page.getByText('There are no pools').waitFor()
+  await page.getByText('No pools yet').waitFor()
   assert.match((await page.locator('pre[aria-label="First command"]').textContent())!, /browser_pools/)
   await page.getByRole('button', { name: 'Create a pool' }).click()
   const dialog = page.getByRole('dialog')
@@ -62,7 +62,7 @@ test('a pool is made, changed and deleted', async (t) => {
   await page.getByRole('menuitem', { name: 'Delete the pool' }).click()
   await page.getByText('Nobody has leased one').waitFor()
   await page.getByRole('alertdialog').getByRole('button', { name: 'Delete' }).click()
-  await page.getByText('There are no pools').waitFor()
+  await page.getByText('No pools yet').waitFor()
   assert.deepEqual(complaints, [])
 })
 

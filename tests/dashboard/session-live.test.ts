@@ -1,8 +1,10 @@
 // The page of a running session with a real browser: everything that reaches into it.
 import assert from 'node:assert/strict'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { after, test, type TestContext } from 'node:test'
 import { createSession, send } from '../fixtures/sessions.ts'
-import { startServer } from '../fixtures/server.ts'
+import { startServer, tempDir } from '../fixtures/server.ts'
 import { assertAccessible, PHONE, signIn, startBrowser, type Person } from './person.ts'
 
 const server = await startServer({ after }, { hasRealInstances: true })
@@ -61,7 +63,7 @@ test('files are uploaded, edited, renamed and deleted, whatever their names are'
   const { page, complaints } = await visit(t, 'files')
   const name = `<img src=x onerror=alert(1)>.txt`
   await page
-    .locator('input[type="file"]')
+    .getByLabel('Files to upload')
     .setInputFiles({ name, mimeType: 'text/plain', buffer: Buffer.from('first') })
   const row = page.getByRole('treeitem').filter({ hasText: name })
   await row.waitFor()
@@ -103,6 +105,36 @@ test('files are uploaded, edited, renamed and deleted, whatever their names are'
   assert.deepEqual(complaints, [])
 })
 
+test('a whole folder is uploaded, by choosing it and by dropping it', async (t) => {
+  const folder = join(tempDir(t), 'crawler')
+  mkdirSync(join(folder, 'deep/er'), { recursive: true })
+  writeFileSync(join(folder, 'main.txt'), 'the program')
+  for (const index of Array(120).keys()) writeFileSync(join(folder, `deep/er/${index}.txt`), String(index))
+  const { page } = await visit(t, 'files')
+  await page.getByLabel('Folder to upload').setInputFiles(folder)
+  await page.getByText('121 files are uploaded').waitFor()
+  assert.equal(await contents('crawler/main.txt'), 'the program')
+  assert.equal(await contents('crawler/deep/er/119.txt'), '119')
+  await server.fetch(`${path}/fs/delete_directory`, {
+    method: 'PUT',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ path: '/home/kernel/crawler' }),
+  })
+  await page.getByRole('button', { name: 'Dismiss' }).click()
+  const box = (await page.getByText('Drop files and folders here').boundingBox())!
+  const cdp = await page.context().newCDPSession(page)
+  for (const type of ['dragEnter', 'dragOver', 'drop'] as const) {
+    await cdp.send('Input.dispatchDragEvent', {
+      type,
+      x: box.x + 5,
+      y: box.y + 5,
+      data: { items: [], files: [folder], dragOperationsMask: 1 },
+    })
+  }
+  await page.getByText('121 files are uploaded').waitFor()
+  assert.equal(await contents('crawler/deep/er/7.txt'), '7')
+})
+
 test('a command shows its output, and ends by a signal', async (t) => {
   const { page } = await visit(t, 'processes')
   await page.getByLabel('Command', { exact: true }).fill('echo "<b>out</b>"; sleep 600')
@@ -137,6 +169,30 @@ test('Playwright code runs, and says its result or its error', async (t) => {
   await assertAccessible(page, 'playwright')
 })
 
+test('a running session is changed, renamed, and has its name back', async (t) => {
+  const { page } = await visit(t, 'details')
+  const act = async (name: string) => {
+    await page.getByRole('button', { name: 'More' }).click()
+    await page.getByRole('menuitem', { name }).click()
+  }
+  await act('Change')
+  await page.getByRole('dialog').getByLabel('Ends after').fill('5')
+  await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click()
+  await page.getByRole('dialog').locator('[name="timeout_seconds"][aria-invalid="true"]').waitFor()
+  await page.getByRole('dialog').getByLabel('Ends after').fill('7200')
+  await page.getByRole('dialog').getByLabel('Width').fill('1000')
+  await page.getByRole('dialog').getByLabel('Height').fill('700')
+  await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click()
+  await page.getByText('ends after 2 h').waitFor()
+  await page.getByText('1000 × 700').waitFor()
+  await act('Rename')
+  await page.getByRole('dialog').getByLabel('Name').fill('harbour-pilot')
+  await page.getByRole('dialog').getByRole('button', { name: 'Rename' }).click()
+  await page.getByRole('heading', { level: 1, name: 'harbour-pilot' }).waitFor()
+  await page.getByRole('button', { name: 'Undo' }).click()
+  await page.getByRole('heading', { level: 1, name: id }).waitFor()
+})
+
 test('the clipboard goes both ways, and a screenshot is taken', async (t) => {
   const { page } = await visit(t, 'screen')
   await page.getByLabel('Text of the clipboard').fill('from the dashboard')
@@ -157,7 +213,19 @@ test('DevTools opens for the page, in a frame without an origin', async (t) => {
   const frame = page.locator('iframe[title="DevTools"]')
   await frame.waitFor()
   assert.doesNotMatch((await frame.getAttribute('sandbox'))!, /same-origin/)
-  await page.frameLocator('iframe[title="DevTools"]').getByRole('tab', { name: 'Console' }).first().waitFor()
+  const tools = page.frameLocator('iframe[title="DevTools"]')
+  await tools.getByRole('tab', { name: 'Console' }).first().waitFor()
+  // A snapshot of the heap is some megabytes of events, and two workers in a frame that has no origin.
+  await page.setViewportSize({ width: 1600, height: 900 })
+  await tools.getByRole('tab', { name: 'Memory' }).first().click()
+  await tools
+    .getByRole('button', { name: /Take.*snapshot/i })
+    .first()
+    .click()
+  await tools
+    .getByText(/objects \(/)
+    .first()
+    .waitFor({ timeout: 60_000 })
 })
 
 test('tokens are dots until somebody wants to see them', async (t) => {

@@ -113,7 +113,7 @@ test('a refusal is at the field that it names', async (t) => {
   await dialog.getByLabel('Ends after').fill('5')
   await dialog.getByRole('button', { name: 'Create' }).click()
   await dialog.locator('[name="timeout_seconds"][aria-invalid="true"]').waitFor()
-  await dialog.getByText('must be at least 10', { exact: true }).waitFor()
+  await dialog.getByText('Must be at least 10.', { exact: true }).waitFor()
   await dialog.getByText('req_').or(dialog.getByText('Request')).first().waitFor()
 })
 
@@ -130,24 +130,55 @@ test('of thousands of sessions only those in sight are drawn, and the last can b
   assert.deepEqual(complaints, [])
 })
 
+// The sessions of the test before are still there.
+test('the box selects what was read, and a second click selects everything that matches', async (t) => {
+  const running = await createSession(server, { name: 'past-running' })
+  const { page } = await visit(t, at('/sessions?status=all&q=past-'))
+  await page.getByText(/^\d+\+ sessions$/).waitFor()
+  await page.getByLabel(/^Select the first \d+ rows$/).check()
+  await page.getByRole('button', { name: 'Select all that match' }).click()
+  await page.getByText('1,501 selected, 1 of them running').waitFor()
+  await page.getByRole('button', { name: 'End the session' }).waitFor()
+  // Another filter is another question.
+  await page.getByRole('button', { name: 'Running' }).click()
+  await page.getByText('selected').waitFor({ state: 'detached' })
+  await page.getByText('1 session', { exact: true }).waitFor()
+  await page.getByRole('row').filter({ hasText: 'past-running' }).focus()
+  await page.keyboard.press('Space')
+  await page.getByText('1 selected').waitFor()
+  await send(server, 'DELETE', `/browsers/${running.session_id}`)
+})
+
 test('hostile names of tags are shown as text', async (t) => {
   // A tag's value is any printable text; a name of a session is not.
   const printable = hostileStrings.filter((text) => !/[\p{Cc}\p{Cs}]/u.test(text) && text.length < 200)
   const some = printable.filter((_text, index) => index % 6 === 0 || /[<>]/.test(printable[index]!))
-  const tags = Object.fromEntries(some.slice(0, 40).map((text, index) => [`h${index}`, text]))
-  const { session_id: id } = await createSession(server, { name: 'hostile', tags })
+  const tags = some.slice(0, 40).map((text, index) => [`h${index}`, text] as const)
+  // A row shows two, and counts the others.
+  const sessions = await Promise.all(
+    tags.flatMap((tag, index) =>
+      index % 2 === 0
+        ? [
+            createSession(server, {
+              name: `hostile-${index}`,
+              tags: Object.fromEntries([tag, tags[index + 1] ?? tag]),
+            }),
+          ]
+        : [],
+    ),
+  )
   const { page, complaints } = await visit(t, at('/sessions?q=hostile'))
-  await page.getByRole('row').filter({ hasText: 'hostile' }).waitFor()
+  await page.getByRole('row').filter({ hasText: 'hostile' }).first().waitFor()
   const titles = await page
     .locator('button.tag')
     .evaluateAll((all) => all.map((each) => each.getAttribute('title')))
-  const expected = Object.entries(tags).map(([name, value]) => `Only ${name}=${value}`)
+  const expected = tags.map(([name, value]) => `Only ${name}=${value}`)
   assert.deepEqual(new Set(titles), new Set(expected))
   await page.locator('button.tag').nth(3).dispatchEvent('click')
   await page.getByRole('button', { name: /Remove the filter h/ }).waitFor()
   await page.getByRole('row').filter({ hasText: 'hostile' }).waitFor()
   assert.deepEqual(complaints, [])
-  await send(server, 'DELETE', `/browsers/${id}`)
+  for (const { session_id: id } of sessions) await send(server, 'DELETE', `/browsers/${id}`)
 })
 
 test('a key that may only read, and a key of a project, see what they may and no more', async (t) => {

@@ -36,7 +36,15 @@ export class StaticFolder {
     const names = await this.names()
     const isBrotli = /\bbr\b/.test(acceptEncoding) && names.has(`${name}.br`)
     const path = join(this.#options.directory, isBrotli ? `${name}.br` : name)
-    const { size } = await stat(path)
+    const { size } = await stat(path).catch((cause: unknown) => {
+      // Another version is being put in the place of this one.
+      this.#names = undefined
+      throw new AppError(
+        'unavailable',
+        `Cannot show the ${this.#options.what}: its files are being replaced; try again`,
+        { cause },
+      )
+    })
     return {
       body: createReadStream(path),
       headers: {

@@ -30,8 +30,10 @@ export function databaseFailure(error: unknown): DatabaseFailure | undefined {
     if (DISK_FULL.test(code)) return 'disk-full'
     return UNAVAILABLE.test(code) ? 'unavailable' : undefined
   }
-  const code = (error as NodeJS.ErrnoException).code ?? ''
-  const fromSocket = CONNECTION_ERRORS.has(code) && 'syscall' in error
+  const { code = '', syscall } = error as NodeJS.ErrnoException
+  // Of a file that is missing, it says nothing about the database.
+  const isOfFile = code === 'ENOENT' && syscall !== 'connect'
+  const fromSocket = CONNECTION_ERRORS.has(code) && syscall !== undefined && !isOfFile
   return fromSocket || CONNECTION_MESSAGES.test(error.message) ? 'unavailable' : undefined
 }
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { isFinal, problemAt, problemOf } from './problem.ts'
+import { isFinal, problemOf } from './problem.ts'
 
 test('a refusal is split into what happened and what to do, and names the request', () => {
   const headers = new Headers({ 'x-request-id': 'req_1' })
@@ -26,21 +26,4 @@ test('only what may end by itself is tried again', () => {
     [400, 401, 404, 429, 500, 503, undefined].map((status) => isFinal({ status })),
     [true, true, true, false, false, false, false],
   )
-})
-
-const details = (message: string) => ({ status: 400, error: { message, details: [{ message }] } })
-
-test('a refusal is found by the field that it names', () => {
-  const host = details('config.host: must have at least 1 character(s)')
-  assert.equal(problemAt(host, 'config.host'), 'Must have at least 1 character(s).')
-  assert.equal(problemAt(host, 'config'), 'Must have at least 1 character(s).')
-  assert.equal(problemAt(host, 'host'), undefined)
-  assert.equal(
-    problemAt(details('type: cannot be "isp": use a custom one'), 'type'),
-    'Cannot be "isp": use a custom one.',
-  )
-  const taken = { status: 409, error: { message: 'Cannot use name "a: b": another profile has it' } }
-  assert.equal(problemAt(taken, 'name'), 'Another profile has it.')
-  assert.equal(problemAt(taken, 'nam'), undefined)
-  assert.equal(problemAt(new Error('fetch failed'), 'name'), undefined)
 })

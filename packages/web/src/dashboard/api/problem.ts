@@ -1,4 +1,6 @@
 // What a person reads when something did not work.
+import { sentence } from './field-problems.ts'
+
 export interface Problem {
   readonly title: string
   /** What to do about it. */
@@ -10,11 +12,7 @@ export interface Problem {
 interface AnyRefusal {
   readonly status?: number
   readonly headers?: Headers
-  readonly error?: {
-    readonly code?: string
-    readonly message?: string
-    readonly details?: readonly { readonly message?: string }[]
-  }
+  readonly error?: { readonly code?: string; readonly message?: string }
   readonly message?: string
 }
 
@@ -34,20 +32,6 @@ export function problemOf(thrown: unknown): Problem {
   }
 }
 
-/** What the server says about one field of a request, such as "config.host", or undefined. */
-export function problemAt(thrown: unknown, field: string): string | undefined {
-  const { error } = (thrown ?? {}) as AnyRefusal
-  if (!error) return undefined
-  for (const { message = '' } of error.details ?? []) {
-    const [path = '', ...rest] = message.split(': ')
-    const isIt = path === field || path.startsWith(`${field}.`) || path.startsWith(`${field}[`)
-    if (isIt && rest.length > 0) return sentence(rest.join(': '))
-  }
-  // "Cannot use name "x": another profile has it"
-  const [subject = '', reason] = (error.message ?? '').split(/: (?!.*: )/)
-  return reason !== undefined && subject.startsWith(`Cannot use ${field} `) ? sentence(reason) : undefined
-}
-
 export const isSignedOut = (thrown: unknown) => (thrown as AnyRefusal | undefined)?.status === 401
 
 /** Nothing that the server would answer differently a moment later. */
@@ -61,6 +45,3 @@ function unreachable({ message = '' }: AnyRefusal): Problem {
   if (isFault) return { title: message }
   return { title: 'The server does not answer', remedy: 'The page tries again by itself.' }
 }
-
-const sentence = (text: string) =>
-  text.charAt(0).toUpperCase() + text.slice(1) + (text.endsWith('.') ? '' : '.')

@@ -1,32 +1,28 @@
 // What surrounds every page: the side bar, the state of the connection, the palette and the messages.
 import { useEffect, useMemo, useState, type ReactNode } from 'react'
-import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { Link, useLocation, useNavigate, useSearch } from '@tanstack/react-router'
 import { newClient } from '../api/client.ts'
 import { useChanges, type Connection } from '../api/changes.ts'
 import { ApiContext } from '../api/context.ts'
-import { SIGN_IN_KEY } from '../api/queries.ts'
-import { signOut, type Power } from '../api/sign-in.ts'
+import type { Power } from '../api/sign-in.ts'
+import { useLeave } from '../api/use-leave.ts'
 import { Icon } from '../parts/Icon.tsx'
 import { Menu } from '../parts/Menu.tsx'
 import { keepProject } from '../parts/project.ts'
-import { setTheme, theme, type Theme } from '../parts/theme.ts'
+import { setTheme, theme, themeWords, type Theme } from '../parts/theme.ts'
 import { ToastList } from '../parts/ToastList.tsx'
 import { sayProblem } from '../parts/toasts.ts'
 import { Mark } from './Mark.tsx'
 import { nav, type NavItem } from './nav.ts'
 import { Palette } from './Palette.tsx'
-
-const themeWords: Readonly<Record<Theme, string>> = {
-  device: 'Colours as the device',
-  light: 'Light colours',
-  dark: 'Dark colours',
-}
+import { useShortcuts } from './shortcuts.ts'
 
 export function Frame({ power, children }: { power: Power; children: ReactNode }) {
   const { project } = useSearch({ strict: false }) as { project?: string }
   const projectId = power.isOrganization ? project : undefined
   const connection = useChanges(projectId)
+  useShortcuts()
   const [isMenuOpen, setMenuOpen] = useState(false)
   const { pathname } = useLocation()
   useEffect(() => setMenuOpen(false), [pathname])
@@ -126,16 +122,11 @@ function ProjectChoice({ chosen }: { chosen: string | undefined }) {
 }
 
 function Account({ power }: { power: Power }) {
-  const queries = useQueryClient()
+  const leave = useLeave()
   const [current, setCurrent] = useState(theme)
   const choose = (chosen: Theme) => {
     setTheme(chosen)
     setCurrent(chosen)
-  }
-  const leave = async () => {
-    await signOut()
-    queries.setQueryData(SIGN_IN_KEY, null)
-    queries.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== SIGN_IN_KEY[0] })
   }
   const { key, project } = power.signIn
   return (

@@ -1,11 +1,15 @@
-// The command palette: Ctrl-K goes to any page, or to a session by its name or id.
+// The command palette: Ctrl-K goes to any page, does what can be done, and finds sessions by their name or id.
 import { useEffect, useState } from 'react'
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { Command } from 'cmdk'
 import { useApi } from '../api/context.ts'
+import { useLeave } from '../api/use-leave.ts'
 import { Icon } from '../parts/Icon.tsx'
 import { keepProject } from '../parts/project.ts'
+import { setTheme, themes, themeWords } from '../parts/theme.ts'
+import { sayProblem } from '../parts/toasts.ts'
+import { acts, parts, type PaletteItem } from './acts.ts'
 import { nav } from './nav.ts'
 
 const isApple = /Mac|iPhone|iPad/.test(navigator.userAgent)
@@ -48,6 +52,14 @@ function PaletteDialog({ onClose }: { onClose: () => void }) {
     onClose()
     void navigate({ to, search: (old: { project?: string }) => ({ ...keepProject(old), ...search }) })
   }
+  const leave = useLeave()
+  const mayUse = ({ scope, isForOrganization = false }: PaletteItem) =>
+    power.can(scope) && (power.isOrganization || !isForOrganization)
+  const itemOf = ({ text: name, icon, path, search }: PaletteItem) => (
+    <Command.Item key={name} onSelect={() => go(path, search)}>
+      <Icon name={icon} /> {name}
+    </Command.Item>
+  )
   return (
     <Command.Dialog
       open
@@ -57,16 +69,13 @@ function PaletteDialog({ onClose }: { onClose: () => void }) {
       contentClassName="palette"
       loop
     >
-      <Command.Input placeholder="A page, or a session’s name or id" value={text} onValueChange={setText} />
+      <Command.Input
+        placeholder="A page, something to do, or a session’s name or id"
+        value={text}
+        onValueChange={setText}
+      />
       <Command.List>
         <Command.Empty>Nothing has that name.</Command.Empty>
-        {power.can('browsers:write') && (
-          <Command.Group heading="Do">
-            <Command.Item onSelect={() => go('/sessions', { create: true })}>
-              <Icon name="plus" /> Create a session
-            </Command.Item>
-          </Command.Group>
-        )}
         <Command.Group heading="Pages">
           {nav
             .flat()
@@ -76,6 +85,27 @@ function PaletteDialog({ onClose }: { onClose: () => void }) {
                 <Icon name={icon} /> {name}
               </Command.Item>
             ))}
+          {parts.filter(mayUse).map(itemOf)}
+        </Command.Group>
+        <Command.Group heading="Do">
+          {acts.filter(mayUse).map(itemOf)}
+          {themes.map((each) => (
+            <Command.Item
+              key={each}
+              onSelect={() => {
+                setTheme(each)
+                onClose()
+              }}
+            >
+              <Icon name="sun" /> {themeWords[each]}
+            </Command.Item>
+          ))}
+          <Command.Item onSelect={() => window.open('/docs', '_blank', 'noreferrer')}>
+            <Icon name="book" /> Read the documentation
+          </Command.Item>
+          <Command.Item onSelect={() => void leave().catch(sayProblem)}>
+            <Icon name="out" /> Sign out
+          </Command.Item>
         </Command.Group>
         {sessions.length > 0 && (
           <Command.Group heading="Sessions">

@@ -8,7 +8,6 @@ export interface NavItem {
   readonly icon: IconName
   /** What the key needs to see anything there. */
   readonly scope?: OperationScope
-  readonly isForOrganization?: boolean
 }
 
 export const nav: readonly (readonly NavItem[])[] = [

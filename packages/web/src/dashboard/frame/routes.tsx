@@ -4,10 +4,12 @@ import {
   createRoute,
   createRouter,
   lazyRouteComponent,
+  Link,
   Outlet,
 } from '@tanstack/react-router'
-import { Empty } from '../parts/Notes.tsx'
-import { ErrorNote } from '../parts/Notes.tsx'
+import { Empty, ErrorNote } from '../parts/Notes.tsx'
+import { Page } from '../parts/Page.tsx'
+import { keepProject } from '../parts/project.ts'
 import { Root } from './Root.tsx'
 
 export const BASE = '/dashboard'
@@ -27,7 +29,13 @@ const root = createRootRoute({
     ) as Search,
   errorComponent: ({ error }) => <ErrorNote error={error} onRetry={() => location.reload()} />,
   notFoundComponent: () => (
-    <Empty icon="search" title="There is no such page" text="Choose one from the menu, or go back." />
+    <Page title="There is no such page">
+      <Empty icon="search" title="Nothing is at this address" text="Choose a page from the menu, or go back.">
+        <Link to="/" search={keepProject} className="button">
+          Go to the overview
+        </Link>
+      </Empty>
+    </Page>
   ),
 })
 

@@ -13,16 +13,19 @@ export function Badge({ tone, children }: { tone: Tone; children: ReactNode }) {
 
 export interface TagsProps {
   readonly tags: Readonly<Record<string, string>> | undefined
+  /** In a narrow place, only so many are shown; the others are counted. */
+  readonly max?: number
   /** Somebody clicked on a tag. */
   readonly onPick?: (name: string, value: string) => void
 }
 
-export function Tags({ tags, onPick }: TagsProps) {
+export function Tags({ tags, max = Infinity, onPick }: TagsProps) {
   const entries = Object.entries(tags ?? {})
   if (entries.length === 0) return null
+  const more = entries.slice(max)
   return (
     <span className="tags">
-      {entries.map(([name, value]) => {
+      {entries.slice(0, max).map(([name, value]) => {
         const text = (
           <>
             {name}
@@ -46,6 +49,11 @@ export function Tags({ tags, onPick }: TagsProps) {
           </span>
         )
       })}
+      {more.length > 0 && (
+        <span className="tag more" title={more.map(([name, value]) => `${name}=${value}`).join('\n')}>
+          +{more.length}
+        </span>
+      )}
     </span>
   )
 }

@@ -20,6 +20,8 @@ export function Dialog({ title, text, isOpen, onClose, isWide = false, children 
         <Modal.Overlay className="veil" />
         <Modal.Content
           className={isWide ? 'dialog wide' : 'dialog'}
+          tabIndex={-1}
+          onOpenAutoFocus={focusFirst}
           {...(text === undefined && { 'aria-describedby': undefined })}
         >
           <header>
@@ -34,6 +36,16 @@ export function Dialog({ title, text, isOpen, onClose, isWide = false, children 
       </Modal.Portal>
     </Modal.Root>
   )
+}
+
+/** The first field, or else the dialog itself: nobody opens it to close it. */
+function focusFirst(event: Event): void {
+  const dialog = event.currentTarget as HTMLElement
+  const field = dialog.querySelector<HTMLElement>(
+    'form :is(input:not(.unseen), select, textarea):not(:disabled)',
+  )
+  event.preventDefault()
+  ;(field ?? dialog).focus()
 }
 
 export interface ConfirmProps {

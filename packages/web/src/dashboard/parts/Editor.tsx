@@ -18,6 +18,7 @@ import {
 import { EditorState, type Extension } from '@codemirror/state'
 import { EditorView, drawSelection, highlightActiveLine, keymap, lineNumbers } from '@codemirror/view'
 import { colours } from './editor-colours.ts'
+import './editor.css'
 
 export type EditorLanguage = 'typescript' | 'json' | 'text'
 

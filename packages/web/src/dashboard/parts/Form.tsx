@@ -4,21 +4,22 @@ import {
   createContext,
   useContext,
   useEffect,
+  useMemo,
   useRef,
   useState,
   type FormEvent,
   type HTMLInputTypeAttribute,
   type ReactNode,
 } from 'react'
-import { problemAt } from '../api/problem.ts'
+import { fieldProblems, problemAt, type FieldProblems } from '../api/field-problems.ts'
 import { Dialog, type DialogProps } from './Dialog.tsx'
 import { Field } from './Field.tsx'
 import { ErrorNote } from './Notes.tsx'
 
-const RefusalContext = createContext<unknown>(undefined)
+/** Why the form cannot be sent, or was refused, by the name of the field in the request. */
+export const ProblemsContext = createContext<FieldProblems>({})
 
-/** Why the server refused the value of a field, by its name in the request. */
-export const useProblemAt = (name: string) => problemAt(useContext(RefusalContext), name)
+export const useProblemAt = (name: string) => problemAt(useContext(ProblemsContext), name)
 
 export interface FormDialogProps extends Omit<DialogProps, 'isOpen' | 'children'> {
   /** The word on the button. */
@@ -56,6 +57,7 @@ export interface FormProps {
 export function Form({ action, isReady = true, onSend, onCancel, children }: FormProps) {
   const [error, setError] = useState<unknown>()
   const [isBusy, setBusy] = useState(false)
+  const problems = useMemo(() => fieldProblems(error), [error])
   const over = useRef<AbortController>(undefined)
   useEffect(() => () => over.current?.abort(), [])
   const submit = async (event: FormEvent) => {
@@ -76,7 +78,7 @@ export function Form({ action, isReady = true, onSend, onCancel, children }: For
   }
   return (
     <form className="form" onSubmit={(event) => void submit(event)}>
-      <RefusalContext value={error}>{children}</RefusalContext>
+      <ProblemsContext value={problems}>{children}</ProblemsContext>
       {error !== undefined && <ErrorNote error={error} />}
       <footer className="actions end">
         {onCancel && (
@@ -109,6 +111,11 @@ export interface TextFieldProps extends InputProps {
   /** More than one: a text of several lines. */
   readonly lines?: number
   readonly isCode?: boolean
+  /** Only digits: phones show their keys. */
+  readonly isNumber?: boolean
+  /** Id of a datalist. */
+  readonly list?: string
+  readonly maxLength?: number
   readonly min?: number
   readonly max?: number
 }
@@ -123,7 +130,8 @@ export function TextField(props: TextFieldProps) {
     onChange,
     type = 'text',
     lines = 1,
-    isCode,
+    isCode = false,
+    isNumber = false,
     ...rest
   } = props
   const problem = useProblemAt(name)
@@ -134,6 +142,7 @@ export function TextField(props: TextFieldProps) {
     autoComplete: type === 'password' ? 'new-password' : 'off',
     spellCheck: false,
     ...(isCode && { className: 'code' }),
+    ...(isNumber && { inputMode: 'numeric' as const }),
     ...rest,
   }
   return (
@@ -182,9 +191,3 @@ export function SelectField({
     </Field>
   )
 }
-
-/** The lines or comma-separated words of a field, without empty ones. */
-export const wordsOf = (text: string): string[] => text.split(/[\s,]+/).filter((word) => word !== '')
-
-/** Undefined for an empty field, so that a request leaves it out. */
-export const filled = (text: string): string | undefined => (text.trim() === '' ? undefined : text.trim())

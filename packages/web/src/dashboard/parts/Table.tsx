@@ -17,6 +17,8 @@ export interface Column<Row> {
   readonly render: (row: Row) => ReactNode
   /** On a phone, only these columns are shown. */
   readonly isMain?: boolean
+  /** Its name is only read out. */
+  readonly hasNoTitle?: boolean
 }
 
 export interface TableProps<Row> {
@@ -37,6 +39,8 @@ export interface TableProps<Row> {
 export interface Selection {
   readonly ids: ReadonlySet<string>
   readonly onChange: (ids: ReadonlySet<string>) => void
+  /** Rows follow that are not read yet, so that all rows are not all that there are. */
+  readonly hasMore: boolean
 }
 
 export function Table<Row>(props: TableProps<Row>) {
@@ -75,11 +79,16 @@ export function Table<Row>(props: TableProps<Row>) {
   // The handlers of rows stay the same from frame to frame, so that only new rows are drawn.
   const current = useRef(props)
   current.current = props
+  const onToggle = useCallback((id: string) => {
+    const chosen = current.current.selection
+    chosen?.onChange(toggled(chosen.ids, id))
+  }, [])
   const onKey = useCallback(
     (event: KeyboardEvent, index: number) => {
       const { rows: known, onOpen: open } = current.current
       onRowKey(event, {
         open: () => open?.(known[index]!),
+        toggle: () => onToggle(current.current.idOf(known[index]!)),
         move: (by) => {
           const next = bound(index + by, known.length)
           virtual.scrollToIndex(next)
@@ -89,13 +98,9 @@ export function Table<Row>(props: TableProps<Row>) {
         },
       })
     },
-    [virtual],
+    [virtual, onToggle],
   )
   const onOpenRow = useCallback((row: Row) => current.current.onOpen?.(row), [])
-  const onToggle = useCallback((id: string) => {
-    const chosen = current.current.selection
-    chosen?.onChange(toggled(chosen.ids, id))
-  }, [])
   return (
     <div
       className="table"
@@ -103,15 +108,15 @@ export function Table<Row>(props: TableProps<Row>) {
       aria-label={label}
       aria-rowcount={rows.length + 1}
       aria-busy={isBusy}
-      style={{ '--columns': template } as React.CSSProperties}
+      style={{ '--columns': template, '--rows': `${virtual.getTotalSize()}px` } as React.CSSProperties}
     >
       <div role="rowgroup" className="table-head">
         <div role="row" aria-rowindex={1}>
           {selection && (
-            <span role="columnheader">
+            <span role="columnheader" data-select="true">
               <input
                 type="checkbox"
-                aria-label="Select all rows"
+                aria-label={selection.hasMore ? `Select the first ${rows.length} rows` : 'Select all rows'}
                 checked={rows.length > 0 && rows.every((row) => selection.ids.has(idOf(row)))}
                 onChange={({ target }) =>
                   selection.onChange(target.checked ? new Set(rows.map(idOf)) : new Set())
@@ -119,9 +124,9 @@ export function Table<Row>(props: TableProps<Row>) {
               />
             </span>
           )}
-          {columns.map(({ name, isMain }) => (
+          {columns.map(({ name, isMain, hasNoTitle }) => (
             <span role="columnheader" key={name} data-main={isMain}>
-              {name}
+              {hasNoTitle ? <span className="unseen">{name}</span> : name}
             </span>
           ))}
         </div>
@@ -221,10 +226,25 @@ const isControl = (target: EventTarget) =>
   (target as Element).closest('a, button, input, select, label') !== null
 const bound = (index: number, count: number) => Math.min(Math.max(index, 0), count - 1)
 
-function onRowKey(event: KeyboardEvent, acts: { open: () => void; move: (by: number) => void }): void {
-  const steps: Readonly<Record<string, number>> = { ArrowDown: 1, ArrowUp: -1, PageDown: 10, PageUp: -10 }
+interface RowActs {
+  readonly open: () => void
+  readonly toggle: () => void
+  readonly move: (by: number) => void
+}
+
+const steps: Readonly<Record<string, number>> = {
+  ArrowDown: 1,
+  ArrowUp: -1,
+  PageDown: 10,
+  PageUp: -10,
+  Home: -Infinity,
+  End: Infinity,
+}
+
+function onRowKey(event: KeyboardEvent, acts: RowActs): void {
   const step = steps[event.key]
   if (event.key === 'Enter') acts.open()
+  else if (event.key === ' ') acts.toggle()
   else if (step !== undefined) acts.move(step)
   else return
   event.preventDefault()

@@ -52,7 +52,7 @@ export function relative(ms: number): string {
   return words.format(Math.trunc(ms / size), unit)
 }
 
-/** 1 h 5 min, 3 min 20 s, 12 s, 340 ms. */
+/** 1 h 5 min, 3 min 20 s, 2 min, 12 s, 340 ms. */
 export function duration(ms: number): string {
   if (ms < 1_000) return `${Math.round(ms)} ms`
   const seconds = Math.round(ms / 1_000)
@@ -61,11 +61,14 @@ export function duration(ms: number): string {
     Math.floor(seconds / 3_600) % 24,
     Math.floor(seconds / 60) % 60,
   ]
-  if (days > 0) return `${days} d ${hours} h`
-  if (hours > 0) return `${hours} h ${minutes} min`
-  if (minutes > 0) return `${minutes} min ${seconds % 60} s`
+  if (days > 0) return both(`${days} d`, hours, 'h')
+  if (hours > 0) return both(`${hours} h`, minutes, 'min')
+  if (minutes > 0) return both(`${minutes} min`, seconds % 60, 's')
   return `${seconds} s`
 }
+
+const both = (large: string, count: number, unit: string) =>
+  count === 0 ? large : `${large} ${count} ${unit}`
 
 export function bytes(count: number): string {
   if (count < 1_000) return `${count} B`

@@ -1,4 +1,6 @@
 // A value of JSON as a tree. Large lists and texts are cut.
+import './tree.css'
+
 const MAX_ENTRIES = 200
 const MAX_TEXT = 5_000
 const OPEN_LEVELS = 2

@@ -6,6 +6,12 @@ const DEVICE_IS_DARK = '(prefers-color-scheme: dark)'
 export const themes = ['device', 'light', 'dark'] as const
 export type Theme = (typeof themes)[number]
 
+export const themeWords: Readonly<Record<Theme, string>> = {
+  device: 'Colours as the device',
+  light: 'Light colours',
+  dark: 'Dark colours',
+}
+
 const media: Readonly<Record<Theme, string>> = { device: DEVICE_IS_DARK, light: 'not all', dark: 'all' }
 const sheet = new CSSStyleSheet()
 sheet.replaceSync(dark)

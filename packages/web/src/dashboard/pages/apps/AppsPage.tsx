@@ -2,13 +2,13 @@ import type { AppVersion } from '@berth/contracts/apps'
 import { useNavigate } from '@tanstack/react-router'
 import { useApi } from '../../api/context.ts'
 import { Icon } from '../../parts/Icon.tsx'
-import { ListBody } from '../../parts/ListBody.tsx'
+import { idOf } from '../../parts/id-of.ts'
+import { List } from '../../parts/List.tsx'
 import { Page } from '../../parts/Page.tsx'
 import { keepProject } from '../../parts/project.ts'
-import { Search } from '../../parts/Search.tsx'
 import type { Column } from '../../parts/Table.tsx'
 import { Tabs } from '../../parts/Tabs.tsx'
-import { useList } from '../../parts/use-list.ts'
+import { useLongList } from '../../parts/use-long-list.ts'
 import { useUrl } from '../../parts/use-url.ts'
 import { AppDialogs } from './AppDialogs.tsx'
 import { DeploymentList } from './DeploymentList.tsx'
@@ -70,29 +70,27 @@ function VersionList() {
   const url = useUrl()
   const query = url.text('q')
   // A change of a deployment may change its apps.
-  const list = useList<AppVersion>(['deployment', 'apps', query], async (page, signal) =>
-    (await client.apps.list({ ...page, query }, { signal })).getPaginatedItems(),
-  )
+  const list = useLongList<AppVersion>({
+    key: ['deployment', 'apps', query],
+    idOf,
+    read: async (page, signal) =>
+      (await client.apps.list({ ...page, query }, { signal })).getPaginatedItems(),
+  })
   return (
-    <>
-      <div className="filters">
-        <Search label="Search by app or version" />
-      </div>
-      <ListBody
-        label="App versions"
-        list={list}
-        columns={columns}
-        idOf={({ id }) => id}
-        isFiltered={query !== ''}
-        onOpen={({ app_name: name, version }) =>
-          void navigate({
-            to: '/apps/$id',
-            params: { id: name },
-            search: (old: { project?: string }) => ({ ...keepProject(old), version }),
-          })
-        }
-        empty={<NoApps />}
-      />
-    </>
+    <List
+      label="App versions"
+      search="Search by app or version"
+      list={list}
+      columns={columns}
+      idOf={idOf}
+      onOpen={({ app_name: name, version }) =>
+        void navigate({
+          to: '/apps/$id',
+          params: { id: name },
+          search: (old: { project?: string }) => ({ ...keepProject(old), version }),
+        })
+      }
+      empty={<NoApps />}
+    />
   )
 }

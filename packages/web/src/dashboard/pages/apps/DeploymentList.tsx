@@ -1,10 +1,10 @@
 import type { Deployment } from '@berth/contracts/deployments'
 import { useApi } from '../../api/context.ts'
-import { ListBody } from '../../parts/ListBody.tsx'
-import { Search } from '../../parts/Search.tsx'
+import { idOf } from '../../parts/id-of.ts'
+import { List } from '../../parts/List.tsx'
 import type { Column } from '../../parts/Table.tsx'
 import { Time } from '../../parts/Time.tsx'
-import { useList } from '../../parts/use-list.ts'
+import { useLongList } from '../../parts/use-long-list.ts'
 import { useUrl } from '../../parts/use-url.ts'
 import { NoApps } from './NoApps.tsx'
 import { DeploymentState } from './status.tsx'
@@ -31,28 +31,26 @@ export function DeploymentList({ appName }: { appName?: string }) {
   const { client } = useApi()
   const url = useUrl()
   const query = url.text('q')
-  const list = useList<Deployment>(['deployment', query, appName ?? ''], async (page, signal) =>
-    (
-      await client.deployments.list(
-        { ...page, query, ...(appName !== undefined && { app_name: appName }) },
-        { signal },
-      )
-    ).getPaginatedItems(),
-  )
+  const list = useLongList<Deployment>({
+    key: ['deployment', query, appName ?? ''],
+    idOf,
+    read: async (page, signal) =>
+      (
+        await client.deployments.list(
+          { ...page, query, ...(appName !== undefined && { app_name: appName }) },
+          { signal },
+        )
+      ).getPaginatedItems(),
+  })
   return (
-    <>
-      <div className="filters">
-        <Search label="Search by id or app" />
-      </div>
-      <ListBody
-        label="Deployments"
-        list={list}
-        columns={columns}
-        idOf={({ id }) => id}
-        isFiltered={query !== ''}
-        onOpen={({ id }) => url.set({ deployment: id })}
-        empty={<NoApps />}
-      />
-    </>
+    <List
+      label="Deployments"
+      search="Search by id or app"
+      list={list}
+      columns={columns}
+      idOf={idOf}
+      onOpen={({ id }) => url.set({ deployment: id })}
+      empty={<NoApps />}
+    />
   )
 }

@@ -1,12 +1,12 @@
 import { invocationStatuses, type Invocation, type InvocationStatus } from '@berth/contracts/invocations'
 import { useApi } from '../../api/context.ts'
 import { curl } from '../../parts/command.ts'
-import { ListBody } from '../../parts/ListBody.tsx'
+import { idOf } from '../../parts/id-of.ts'
+import { List } from '../../parts/List.tsx'
 import { Empty } from '../../parts/Notes.tsx'
-import { Search } from '../../parts/Search.tsx'
 import type { Column } from '../../parts/Table.tsx'
 import { duration, Time } from '../../parts/Time.tsx'
-import { useList } from '../../parts/use-list.ts'
+import { useLongList } from '../../parts/use-long-list.ts'
 import { useUrl } from '../../parts/use-url.ts'
 import { InvocationState } from './status.tsx'
 
@@ -45,23 +45,27 @@ export function InvocationList({ appName }: { appName?: string }) {
   const url = useUrl()
   const query = url.text('q')
   const status = url.text('status') as InvocationStatus | ''
-  const list = useList<Invocation>(['invocation', query, status, appName ?? ''], async (page, signal) =>
-    (
-      await client.invocations.list(
-        {
-          ...page,
-          query,
-          ...(status !== '' && { status }),
-          ...(appName !== undefined && { app_name: appName }),
-        },
-        { signal },
-      )
-    ).getPaginatedItems(),
-  )
+  const list = useLongList<Invocation>({
+    key: ['invocation', query, status, appName ?? ''],
+    idOf,
+    read: async (page, signal) =>
+      (
+        await client.invocations.list(
+          {
+            ...page,
+            query,
+            ...(status !== '' && { status }),
+            ...(appName !== undefined && { app_name: appName }),
+          },
+          { signal },
+        )
+      ).getPaginatedItems(),
+  })
   return (
-    <>
-      <div className="filters">
-        <Search label="Search by id, app or action" />
+    <List
+      label="Invocations"
+      search="Search by id, app or action"
+      filters={
         <select
           aria-label="State"
           value={status}
@@ -74,32 +78,29 @@ export function InvocationList({ appName }: { appName?: string }) {
             </option>
           ))}
         </select>
-      </div>
-      <ListBody
-        label="Invocations"
-        list={list}
-        columns={columns}
-        idOf={({ id }) => id}
-        isFiltered={query !== '' || status !== ''}
-        onOpen={({ id }) => url.set({ invocation: id })}
-        empty={
-          <Empty
-            icon="play"
-            title="No invocations yet"
-            text="Open an app and invoke one of its actions, or send a request."
-            command={curl({
-              path: '/invocations',
-              body: {
-                app_name: 'my-app',
-                action_name: 'my-action',
-                version: 'latest',
-                payload: '{}',
-                async: true,
-              },
-            })}
-          />
-        }
-      />
-    </>
+      }
+      isFiltered={status !== ''}
+      list={list}
+      columns={columns}
+      idOf={idOf}
+      onOpen={({ id }) => url.set({ invocation: id })}
+      empty={
+        <Empty
+          icon="play"
+          title="No invocations yet"
+          text="Open an app and invoke one of its actions, or send a request."
+          command={curl({
+            path: '/invocations',
+            body: {
+              app_name: 'my-app',
+              action_name: 'my-action',
+              version: 'latest',
+              payload: '{}',
+              async: true,
+            },
+          })}
+        />
+      }
+    />
   )
 }

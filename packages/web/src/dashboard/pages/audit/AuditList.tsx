@@ -1,7 +1,9 @@
+import type { ReactNode } from 'react'
 import type { AuditLogEntry } from '@berth/contracts/audit-logs'
 import { Badge, type Tone } from '../../parts/Badge.tsx'
 import { Dialog } from '../../parts/Dialog.tsx'
 import { Copyable } from '../../parts/Copy.tsx'
+import { Count } from '../../parts/List.tsx'
 import { ListBody } from '../../parts/ListBody.tsx'
 import { Empty } from '../../parts/Notes.tsx'
 import { Facts } from '../../parts/Page.tsx'
@@ -61,7 +63,9 @@ export function AuditList() {
   const open = list.rows.find((entry) => idOf(entry) === url.text('open'))
   return (
     <>
-      <FilterBar url={url} filters={filters} />
+      <FilterBar url={url} filters={filters}>
+        {list.rows.length > 0 && <Count count={list.rows.length} hasMore={list.hasNextPage} what="Entries" />}
+      </FilterBar>
       <ListBody
         label="Audit log"
         list={list}
@@ -77,7 +81,13 @@ export function AuditList() {
   )
 }
 
-function FilterBar({ url, filters }: { url: Url; filters: Filters }) {
+interface FilterBarProps {
+  readonly url: Url
+  readonly filters: Filters
+  readonly children: ReactNode
+}
+
+function FilterBar({ url, filters, children }: FilterBarProps) {
   const set = (name: string, value: string) =>
     url.set({ [name]: value === '' ? undefined : value }, { replace: true })
   return (
@@ -130,6 +140,7 @@ function FilterBar({ url, filters }: { url: Url; filters: Filters }) {
         Changes only
       </label>
       <Download filters={filters} />
+      {children}
     </div>
   )
 }

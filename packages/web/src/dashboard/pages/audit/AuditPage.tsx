@@ -4,7 +4,7 @@ import { Page } from '../../parts/Page.tsx'
 import { Tabs } from '../../parts/Tabs.tsx'
 import { useUrl } from '../../parts/use-url.ts'
 import { AuditList } from './AuditList.tsx'
-import { CreateExport } from './CreateExport.tsx'
+import { ExportForm } from './ExportForm.tsx'
 import { ExportList } from './ExportList.tsx'
 
 export function AuditPage() {
@@ -38,7 +38,7 @@ export function AuditPage() {
         <AuditList />
       )}
       {isExports && canCreate && url.has('create') && (
-        <CreateExport onClose={() => url.set({ create: undefined })} />
+        <ExportForm onClose={() => url.set({ create: undefined })} />
       )}
     </Page>
   )

@@ -9,16 +9,17 @@ import { useAsk, usePower } from '../../api/context.ts'
 import { Badge } from '../../parts/Badge.tsx'
 import { curl } from '../../parts/command.ts'
 import { Confirm } from '../../parts/Dialog.tsx'
-import { ListBody } from '../../parts/ListBody.tsx'
+import { idOf } from '../../parts/id-of.ts'
+import { List } from '../../parts/List.tsx'
 import { Menu } from '../../parts/Menu.tsx'
 import { Empty } from '../../parts/Notes.tsx'
 import type { Column } from '../../parts/Table.tsx'
 import { Time } from '../../parts/Time.tsx'
 import { say, sayProblem } from '../../parts/toasts.ts'
 import { useAct } from '../../parts/use-act.ts'
-import { useList } from '../../parts/use-list.ts'
+import { useLongList } from '../../parts/use-long-list.ts'
+import { ExportForm, PATH } from './ExportForm.tsx'
 
-export const PATH = '/audit-logs/export/destinations'
 const REFETCH_MS = 10_000
 
 const columns: readonly Column<AuditExportDestination>[] = [
@@ -55,23 +56,29 @@ const columns: readonly Column<AuditExportDestination>[] = [
     render: ({ last_success_at: at }) =>
       at === undefined ? <span className="quiet">Never</span> : <Time at={at} />,
   },
-  { name: 'Actions', width: '40px', isMain: true, render: (each) => <Actions destination={each} /> },
+  {
+    name: 'Actions',
+    width: '40px',
+    isMain: true,
+    hasNoTitle: true,
+    render: (each) => <Actions destination={each} />,
+  },
 ]
 
 export function ExportList() {
   const ask = useAsk()
-  const list = useList<AuditExportDestination>(
-    ['audit_export'],
-    ({ limit, offset }, signal) => ask(`${PATH}?limit=${limit}&offset=${offset}`, { signal }),
-    { refetchMs: REFETCH_MS },
-  )
+  const list = useLongList<AuditExportDestination>({
+    key: ['audit_export'],
+    idOf,
+    read: ({ limit, offset }, signal) => ask(`${PATH}?limit=${limit}&offset=${offset}`, { signal }),
+    refetchMs: REFETCH_MS,
+  })
   return (
-    <ListBody
+    <List
       label="Export destinations"
       list={list}
       columns={columns}
-      idOf={({ id }) => id}
-      isFiltered={false}
+      idOf={idOf}
       empty={
         <Empty
           icon="audit"
@@ -97,7 +104,8 @@ export function ExportList() {
 function Actions({ destination }: { destination: AuditExportDestination }) {
   const ask = useAsk()
   const canWrite = usePower().can('audit_logs:write')
-  const [isAsking, setAsking] = useState(false)
+  const [open, setOpen] = useState<'edit' | 'delete'>()
+  const close = () => setOpen(undefined)
   const path = `${PATH}/${encodeURIComponent(destination.id)}`
   const setStatus = useAct({
     run: (status: ExportStatus) => ask(path, { method: 'PATCH', body: { status } }),
@@ -129,15 +137,17 @@ function Actions({ destination }: { destination: AuditExportDestination }) {
           isActive
             ? { text: 'Pause', icon: 'pause', onSelect: () => setStatus.mutate('paused') }
             : { text: 'Make active', icon: 'play', onSelect: () => setStatus.mutate('active') },
-          { text: 'Delete', icon: 'trash', isDanger: true, onSelect: () => setAsking(true) },
+          { text: 'Change', icon: 'settings', onSelect: () => setOpen('edit') },
+          { text: 'Delete', icon: 'trash', isDanger: true, onSelect: () => setOpen('delete') },
         ]}
       />
+      {open === 'edit' && <ExportForm destination={destination} onClose={close} />}
       <Confirm
         title={`Stop the export to ${destination.bucket}?`}
         text="The destination is deleted. Objects that were written stay."
         action="Delete"
-        isOpen={isAsking}
-        onClose={() => setAsking(false)}
+        isOpen={open === 'delete'}
+        onClose={close}
         onConfirm={() => remove.mutateAsync()}
       />
     </>

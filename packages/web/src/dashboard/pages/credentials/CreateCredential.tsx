@@ -1,6 +1,7 @@
 import { useState } from 'react'
 import { useAsk } from '../../api/context.ts'
-import { filled, FormDialog, TextField, wordsOf } from '../../parts/Form.tsx'
+import { FormDialog, TextField } from '../../parts/Form.tsx'
+import { filled, wordsOf } from '../../parts/texts.ts'
 import { useAct } from '../../parts/use-act.ts'
 import { newRow, ValueRows, valuesOf } from '../../parts/ValueRows.tsx'
 

@@ -1,12 +1,12 @@
 import type { Credential } from '@berth/contracts/credentials'
 import { useApi } from '../../api/context.ts'
 import { curl } from '../../parts/command.ts'
-import { ListBody } from '../../parts/ListBody.tsx'
+import { idOf } from '../../parts/id-of.ts'
+import { List } from '../../parts/List.tsx'
 import { Empty } from '../../parts/Notes.tsx'
-import { Search } from '../../parts/Search.tsx'
 import type { Column } from '../../parts/Table.tsx'
 import { Time } from '../../parts/Time.tsx'
-import { useList } from '../../parts/use-list.ts'
+import { useLongList } from '../../parts/use-long-list.ts'
 import { useUrl } from '../../parts/use-url.ts'
 
 const columns: readonly Column<Credential>[] = [
@@ -32,37 +32,35 @@ export function CredentialList() {
   const { client } = useApi()
   const url = useUrl()
   const query = url.text('q')
-  const list = useList<Credential>(['credential', query], async (page, signal) =>
-    (await client.credentials.list({ ...page, query }, { signal })).getPaginatedItems(),
-  )
+  const list = useLongList<Credential>({
+    key: ['credential', query],
+    idOf,
+    read: async (page, signal) =>
+      (await client.credentials.list({ ...page, query }, { signal })).getPaginatedItems(),
+  })
   return (
-    <>
-      <div className="filters">
-        <Search label="Search by name or website" />
-      </div>
-      <ListBody
-        label="Credentials"
-        list={list}
-        columns={columns}
-        idOf={({ id }) => id}
-        isFiltered={query !== ''}
-        onOpen={({ id }) => url.set({ open: id })}
-        empty={
-          <Empty
-            icon="credentials"
-            title="No credentials yet"
-            text="Store a name and a password once, so that logins need nobody."
-            command={curl({
-              path: '/credentials',
-              body: {
-                name: 'my-account',
-                domain: 'example.com',
-                values: { email: 'me@example.com', password: '…' },
-              },
-            })}
-          />
-        }
-      />
-    </>
+    <List
+      label="Credentials"
+      search="Search by name or website"
+      list={list}
+      columns={columns}
+      idOf={idOf}
+      onOpen={({ id }) => url.set({ open: id })}
+      empty={
+        <Empty
+          icon="credentials"
+          title="No credentials yet"
+          text="Store a name and a password once, so that logins need nobody."
+          command={curl({
+            path: '/credentials',
+            body: {
+              name: 'my-account',
+              domain: 'example.com',
+              values: { email: 'me@example.com', password: '…' },
+            },
+          })}
+        />
+      }
+    />
   )
 }

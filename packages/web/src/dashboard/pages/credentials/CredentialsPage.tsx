@@ -4,10 +4,10 @@ import { Page } from '../../parts/Page.tsx'
 import { Tabs } from '../../parts/Tabs.tsx'
 import { useUrl } from '../../parts/use-url.ts'
 import { CreateCredential } from './CreateCredential.tsx'
-import { CreateProvider } from './CreateProvider.tsx'
 import { CredentialDetails } from './CredentialDetails.tsx'
 import { CredentialList } from './CredentialList.tsx'
 import { ProviderDetails } from './ProviderDetails.tsx'
+import { ProviderForm } from './ProviderForm.tsx'
 import { ProviderList } from './ProviderList.tsx'
 
 export function CredentialsPage() {
@@ -40,7 +40,7 @@ export function CredentialsPage() {
       />
       {url.has('create') &&
         canCreate &&
-        (isProviders ? <CreateProvider onClose={close} /> : <CreateCredential onClose={close} />)}
+        (isProviders ? <ProviderForm onClose={close} /> : <CreateCredential onClose={close} />)}
       {open !== '' &&
         (isProviders ? (
           <ProviderDetails id={open} onClose={close} />

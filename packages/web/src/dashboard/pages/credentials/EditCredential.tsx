@@ -1,8 +1,9 @@
 import { useState } from 'react'
 import type { Credential } from '@berth/contracts/credentials'
 import { useAsk } from '../../api/context.ts'
-import { Check } from '../../parts/Field.tsx'
-import { filled, FormDialog, TextField, wordsOf } from '../../parts/Form.tsx'
+import { FormDialog, TextField } from '../../parts/Form.tsx'
+import { filled, wordsOf } from '../../parts/texts.ts'
+import { KeepNames } from '../../parts/KeepNames.tsx'
 import { useAct } from '../../parts/use-act.ts'
 import { ValueRows, valuesOf, type ValueRow } from '../../parts/ValueRows.tsx'
 
@@ -45,24 +46,7 @@ export function EditCredential({ credential, onClose }: { credential: Credential
       }}
     >
       <TextField name="name" label="Name" value={name} onChange={setName} />
-      {keys.length > 0 && (
-        <fieldset>
-          <legend>Values to keep</legend>
-          {keys.map((key) => (
-            <Check
-              key={key}
-              label={key}
-              isChecked={!removed.has(key)}
-              onChange={(isKept) => {
-                const next = new Set(removed)
-                if (isKept) next.delete(key)
-                else next.add(key)
-                setRemoved(next)
-              }}
-            />
-          ))}
-        </fieldset>
-      )}
+      <KeepNames label="Values to keep" names={keys} removed={removed} onChange={setRemoved} />
       <ValueRows label="Values to add or replace" rows={rows} onChange={setRows} />
       <TextField
         name="totp_secret"

@@ -10,12 +10,13 @@ import { Time } from '../../parts/Time.tsx'
 import { useAct } from '../../parts/use-act.ts'
 import { useOne } from '../../parts/use-one.ts'
 import { WebLink } from '../../parts/WebLink.tsx'
+import { ProviderForm } from './ProviderForm.tsx'
 import { typeWords } from './ProviderList.tsx'
 
 export function ProviderDetails({ id, onClose }: { id: string; onClose: () => void }) {
   const { client, power } = useApi()
   const ask = useAsk()
-  const [isAsking, setAsking] = useState(false)
+  const [open, setOpen] = useState<'edit' | 'delete'>()
   const [showsItems, setShowsItems] = useState(false)
   const query = useOne<CredentialProvider>(['credential_provider', id], (signal) =>
     ask(`/org/credential_providers/${encodeURIComponent(id)}`, { signal }),
@@ -35,6 +36,9 @@ export function ProviderDetails({ id, onClose }: { id: string; onClose: () => vo
     onDone: onClose,
   })
   const canWrite = power.can('credentials:write') && power.isOrganization
+  if (provider && open === 'edit') {
+    return <ProviderForm provider={provider} onClose={() => setOpen(undefined)} />
+  }
   return (
     <Dialog title={provider?.name ?? 'Provider'} isOpen isWide onClose={onClose}>
       {provider ? (
@@ -61,7 +65,7 @@ export function ProviderDetails({ id, onClose }: { id: string; onClose: () => vo
           {showsItems && <Items id={id} />}
           {canWrite && (
             <footer className="actions end">
-              <button type="button" className="danger" onClick={() => setAsking(true)}>
+              <button type="button" className="danger" onClick={() => setOpen('delete')}>
                 Delete
               </button>
               <button
@@ -70,6 +74,9 @@ export function ProviderDetails({ id, onClose }: { id: string; onClose: () => vo
                 onClick={() => change.mutate(!provider.enabled)}
               >
                 {provider.enabled ? 'Switch off' : 'Switch on'}
+              </button>
+              <button type="button" onClick={() => setOpen('edit')}>
+                Edit
               </button>
               <button type="button" onClick={() => setShowsItems(true)}>
                 Show its items
@@ -88,8 +95,8 @@ export function ProviderDetails({ id, onClose }: { id: string; onClose: () => vo
             title={`Delete ${provider.name}?`}
             text="Logins that use it stay, but can no longer log in by themselves."
             action="Delete"
-            isOpen={isAsking}
-            onClose={() => setAsking(false)}
+            isOpen={open === 'delete'}
+            onClose={() => setOpen(undefined)}
             onConfirm={() => remove.mutateAsync()}
           />
         </>

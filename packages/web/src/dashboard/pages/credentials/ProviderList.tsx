@@ -2,11 +2,12 @@ import type { CredentialProvider, ProviderType } from '@berth/contracts/credenti
 import { useApi } from '../../api/context.ts'
 import { Badge } from '../../parts/Badge.tsx'
 import { curl } from '../../parts/command.ts'
-import { ListBody } from '../../parts/ListBody.tsx'
+import { idOf } from '../../parts/id-of.ts'
+import { List } from '../../parts/List.tsx'
 import { Empty } from '../../parts/Notes.tsx'
 import type { Column } from '../../parts/Table.tsx'
 import { Time } from '../../parts/Time.tsx'
-import { useList } from '../../parts/use-list.ts'
+import { useLongList } from '../../parts/use-long-list.ts'
 import { useUrl } from '../../parts/use-url.ts'
 
 export const typeWords: Readonly<Record<ProviderType, string>> = {
@@ -35,19 +36,19 @@ const columns: readonly Column<CredentialProvider>[] = [
 export function ProviderList() {
   const { client } = useApi()
   const url = useUrl()
-  const list = useList<CredentialProvider>(
-    ['credential_provider'],
-    async (page, signal) =>
+  const list = useLongList<CredentialProvider>({
+    key: ['credential_provider'],
+    idOf,
+    read: async (page, signal) =>
       // SAFETY: Berth answers with more fields and kinds than the client names.
       (await client.credentialProviders.list(page, { signal })).getPaginatedItems() as CredentialProvider[],
-  )
+  })
   return (
-    <ListBody
+    <List
       label="Credential providers"
       list={list}
       columns={columns}
-      idOf={({ id }) => id}
-      isFiltered={false}
+      idOf={idOf}
       onOpen={({ id }) => url.set({ open: id })}
       empty={
         <Empty

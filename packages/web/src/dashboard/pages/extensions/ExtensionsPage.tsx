@@ -4,15 +4,14 @@ import { useApi } from '../../api/context.ts'
 import { CopyButton } from '../../parts/Copy.tsx'
 import { Confirm } from '../../parts/Dialog.tsx'
 import { Icon } from '../../parts/Icon.tsx'
-import { ListBody } from '../../parts/ListBody.tsx'
+import { idOf } from '../../parts/id-of.ts'
+import { ListPage } from '../../parts/ListPage.tsx'
 import { Menu } from '../../parts/Menu.tsx'
 import { Empty } from '../../parts/Notes.tsx'
-import { Page } from '../../parts/Page.tsx'
-import { Search } from '../../parts/Search.tsx'
 import type { Column } from '../../parts/Table.tsx'
 import { bytes, Time } from '../../parts/Time.tsx'
 import { useAct } from '../../parts/use-act.ts'
-import { useList } from '../../parts/use-list.ts'
+import { useLongList } from '../../parts/use-long-list.ts'
 import { useUrl } from '../../parts/use-url.ts'
 import { FromStore } from './FromStore.tsx'
 import { UploadExtension } from './UploadExtension.tsx'
@@ -50,24 +49,32 @@ const columns: readonly Column<Extension>[] = [
     render: ({ last_used_at: at }) => (at == null ? <span className="quiet">Never</span> : <Time at={at} />),
   },
   { name: 'Uploaded', width: '130px', render: ({ created_at: at }) => <Time at={at} /> },
-  { name: 'Actions', width: '40px', isMain: true, render: (extension) => <Actions extension={extension} /> },
+  {
+    name: 'Actions',
+    width: '40px',
+    isMain: true,
+    hasNoTitle: true,
+    render: (extension) => <Actions extension={extension} />,
+  },
 ]
 
 export function ExtensionsPage() {
   const { client, power } = useApi()
   const url = useUrl()
   const query = url.text('q')
-  const list = useList<Extension>(['extension', query], async (page, signal) =>
-    (await client.extensions.list({ ...page, query }, { signal })).getPaginatedItems(),
-  )
+  const list = useLongList<Extension>({
+    key: ['extension', query],
+    idOf,
+    read: async (page, signal) =>
+      (await client.extensions.list({ ...page, query }, { signal })).getPaginatedItems(),
+  })
   const canUpload = power.can('extensions:write')
   const add = url.text('add')
   const close = () => url.set({ add: undefined })
   return (
-    <Page
+    <ListPage
       title="Extensions"
       about="Chromium extensions that sessions can be created with."
-      isFull
       actions={
         canUpload && (
           <>
@@ -80,28 +87,22 @@ export function ExtensionsPage() {
           </>
         )
       }
+      search="Search by name or id"
+      list={list}
+      columns={columns}
+      idOf={idOf}
+      empty={
+        <Empty
+          icon="extensions"
+          title="No extensions yet"
+          text="Upload a zip archive or a crx file, or take one from the Chrome Web Store."
+          command={`curl -H "Authorization: Bearer $BERTH_API_KEY" \\\n  -F name=my-extension -F file=@extension.zip \\\n  ${location.origin}/extensions`}
+        />
+      }
     >
-      <div className="filters">
-        <Search label="Search by name or id" />
-      </div>
-      <ListBody
-        label="Extensions"
-        list={list}
-        columns={columns}
-        idOf={({ id }) => id}
-        isFiltered={query !== ''}
-        empty={
-          <Empty
-            icon="extensions"
-            title="No extensions yet"
-            text="Upload a zip archive or a crx file, or take one from the Chrome Web Store."
-            command={`curl -H "Authorization: Bearer $BERTH_API_KEY" \\\n  -F name=my-extension -F file=@extension.zip \\\n  ${location.origin}/extensions`}
-          />
-        }
-      />
       {canUpload && add === 'file' && <UploadExtension onClose={close} />}
       {canUpload && add === 'store' && <FromStore onClose={close} />}
-    </Page>
+    </ListPage>
   )
 }
 

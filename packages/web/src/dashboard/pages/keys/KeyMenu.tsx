@@ -2,7 +2,8 @@ import { useState } from 'react'
 import type { ApiKey, CreatedApiKey } from '@berth/contracts/api-keys'
 import { useApi, useAsk } from '../../api/context.ts'
 import { Confirm } from '../../parts/Dialog.tsx'
-import { filled, FormDialog, TextField } from '../../parts/Form.tsx'
+import { FormDialog, TextField } from '../../parts/Form.tsx'
+import { filled } from '../../parts/texts.ts'
 import { Menu } from '../../parts/Menu.tsx'
 import { RenameDialog } from '../../parts/RenameDialog.tsx'
 import { useAct } from '../../parts/use-act.ts'
@@ -23,7 +24,6 @@ export function KeyMenu({ apiKey, onCreated }: KeyMenuProps) {
   const path = `/org/api_keys/${encodeURIComponent(apiKey.id)}`
   const rename = useAct({
     run: (name: string) => client.apiKeys.update(apiKey.id, { name }),
-    done: 'The key is renamed',
     changes: ['api_key'],
     isQuiet: true,
   })

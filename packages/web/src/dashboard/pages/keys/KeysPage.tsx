@@ -3,14 +3,12 @@ import type { ApiKey, CreatedApiKey } from '@berth/contracts/api-keys'
 import { useApi } from '../../api/context.ts'
 import { Badge } from '../../parts/Badge.tsx'
 import { curl } from '../../parts/command.ts'
-import { Icon } from '../../parts/Icon.tsx'
-import { ListBody } from '../../parts/ListBody.tsx'
+import { idOf } from '../../parts/id-of.ts'
+import { ListPage } from '../../parts/ListPage.tsx'
 import { Empty } from '../../parts/Notes.tsx'
-import { Page } from '../../parts/Page.tsx'
-import { Search } from '../../parts/Search.tsx'
 import type { Column } from '../../parts/Table.tsx'
 import { Time } from '../../parts/Time.tsx'
-import { useList } from '../../parts/use-list.ts'
+import { useLongList } from '../../parts/use-long-list.ts'
 import { useUrl } from '../../parts/use-url.ts'
 import { CreateKey } from './CreateKey.tsx'
 import { KeyDetails } from './KeyDetails.tsx'
@@ -25,28 +23,21 @@ export function KeysPage() {
   const ownId = power.signIn.key.id
   const [created, setCreated] = useState<CreatedApiKey>()
   const columns = useMemo(() => columnsFor(ownId, setCreated), [ownId])
-  const list = useList<ApiKey>(
-    ['api_key', query, status],
-    async (page, signal) =>
+  const list = useLongList<ApiKey>({
+    key: ['api_key', query, status],
+    idOf,
+    read: async (page, signal) =>
       // SAFETY: Berth answers with more fields than the client names.
       (await client.apiKeys.list({ ...page, query, status }, { signal })).getPaginatedItems() as ApiKey[],
-  )
+  })
   const canCreate = power.can('api_keys:write')
   return (
-    <Page
+    <ListPage
       title="API keys"
       about="What programs and people sign in with."
-      isFull
-      actions={
-        canCreate && (
-          <button type="button" className="primary" onClick={() => url.set({ create: true })}>
-            <Icon name="plus" size={16} /> Create a key
-          </button>
-        )
-      }
-    >
-      <div className="filters">
-        <Search label="Search by name, project or id" />
+      create={canCreate ? 'Create a key' : undefined}
+      search="Search by name, project or id"
+      filters={
         <label className="check">
           <input
             type="checkbox"
@@ -57,29 +48,26 @@ export function KeysPage() {
           />
           Deleted keys too
         </label>
-      </div>
-      <ListBody
-        label="API keys"
-        list={list}
-        columns={columns}
-        idOf={({ id }) => id}
-        isFiltered={query !== ''}
-        onOpen={({ id }) => url.set({ open: id })}
-        empty={
-          <Empty
-            icon="keys"
-            title="No keys"
-            text="The first key comes from the operator. Make others with it."
-            command={curl({ path: '/org/api_keys', body: { name: 'agents', scopes: ['browsers:write'] } })}
-          />
-        }
-      />
+      }
+      list={list}
+      columns={columns}
+      idOf={idOf}
+      onOpen={({ id }) => url.set({ open: id })}
+      empty={
+        <Empty
+          icon="keys"
+          title="No keys"
+          text="The first key comes from the operator. Make others with it."
+          command={curl({ path: '/org/api_keys', body: { name: 'agents', scopes: ['browsers:write'] } })}
+        />
+      }
+    >
       {url.has('create') && canCreate && (
         <CreateKey onClose={() => url.set({ create: undefined })} onCreated={setCreated} />
       )}
       {created && <NewKey created={created} onClose={() => setCreated(undefined)} />}
       {url.has('open') && <KeyDetails id={url.text('open')} onClose={() => url.set({ open: undefined })} />}
-    </Page>
+    </ListPage>
   )
 }
 
@@ -118,6 +106,7 @@ const columnsFor = (
     name: 'Actions',
     width: '40px',
     isMain: true,
+    hasNoTitle: true,
     render: (key) => <KeyMenu apiKey={key} onCreated={onCreated} />,
   },
 ]
@@ -128,7 +117,9 @@ export function KeyState({ apiKey: { deleted_at: deleted, expires_at: expires } 
   const hasExpired = Date.parse(expires) <= Date.now()
   return (
     <Badge tone={hasExpired ? 'bad' : 'good'}>
-      {hasExpired ? 'Ended' : 'Ends'} <Time at={expires} />
+      <span>
+        {hasExpired ? 'Ended' : 'Ends'} <Time at={expires} />
+      </span>
     </Badge>
   )
 }

@@ -2,15 +2,13 @@ import type { ManagedAuth } from '@berth/contracts/auth-connections'
 import { useNavigate } from '@tanstack/react-router'
 import { useApi } from '../../api/context.ts'
 import { curl } from '../../parts/command.ts'
-import { Icon } from '../../parts/Icon.tsx'
-import { ListBody } from '../../parts/ListBody.tsx'
+import { idOf } from '../../parts/id-of.ts'
+import { ListPage } from '../../parts/ListPage.tsx'
 import { Empty } from '../../parts/Notes.tsx'
-import { Page } from '../../parts/Page.tsx'
 import { keepProject } from '../../parts/project.ts'
-import { Search } from '../../parts/Search.tsx'
 import type { Column } from '../../parts/Table.tsx'
 import { Time } from '../../parts/Time.tsx'
-import { useList } from '../../parts/use-list.ts'
+import { useLongList } from '../../parts/use-long-list.ts'
 import { useUrl } from '../../parts/use-url.ts'
 import { CreateLogin } from './CreateLogin.tsx'
 import { FlowState, LoginState } from './LoginState.tsx'
@@ -48,54 +46,42 @@ export function LoginsPage() {
   const navigate = useNavigate()
   const url = useUrl()
   const query = url.text('q')
-  const list = useList<ManagedAuth>(
-    ['auth_connection', query],
-    async (page, signal) =>
+  const list = useLongList<ManagedAuth>({
+    key: ['auth_connection', query],
+    idOf,
+    read: async (page, signal) =>
       // SAFETY: Berth answers with more fields than the client names.
       (
         await client.auth.connections.list({ ...page, query }, { signal })
       ).getPaginatedItems() as ManagedAuth[],
-  )
+  })
   const canCreate = power.can('logins:write')
   const open = (id: string) => void navigate({ to: `/logins/${id}`, search: keepProject })
   return (
-    <Page
+    <ListPage
       title="Logins"
       about="Each keeps a profile logged in at one website."
-      isFull
-      actions={
-        canCreate && (
-          <button type="button" className="primary" onClick={() => url.set({ create: true })}>
-            <Icon name="plus" size={16} /> Create a login
-          </button>
-        )
+      create={canCreate ? 'Create a login' : undefined}
+      search="Search by website, profile or id"
+      list={list}
+      columns={columns}
+      idOf={idOf}
+      onOpen={({ id }) => open(id)}
+      empty={
+        <Empty
+          icon="logins"
+          title="No logins yet"
+          text="Connect a profile with a website. You log in once; Berth checks that it stays so."
+          command={curl({
+            path: '/auth/connections',
+            body: { profile_name: 'my-profile', domain: 'example.com' },
+          })}
+        />
       }
     >
-      <div className="filters">
-        <Search label="Search by website, profile or id" />
-      </div>
-      <ListBody
-        label="Logins"
-        list={list}
-        columns={columns}
-        idOf={({ id }) => id}
-        isFiltered={query !== ''}
-        onOpen={({ id }) => open(id)}
-        empty={
-          <Empty
-            icon="logins"
-            title="No logins yet"
-            text="Connect a profile with a website. You log in once; Berth checks that it stays so."
-            command={curl({
-              path: '/auth/connections',
-              body: { profile_name: 'my-profile', domain: 'example.com' },
-            })}
-          />
-        }
-      />
       {url.has('create') && canCreate && (
         <CreateLogin onClose={() => url.set({ create: undefined })} onCreated={({ id }) => open(id)} />
       )}
-    </Page>
+    </ListPage>
   )
 }

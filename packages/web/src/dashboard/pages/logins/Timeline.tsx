@@ -5,8 +5,9 @@ import { Badge, type Tone } from '../../parts/Badge.tsx'
 import { Pending } from '../../parts/Notes.tsx'
 import { Card } from '../../parts/Page.tsx'
 import { keepProject } from '../../parts/project.ts'
+import { ShowMore } from '../../parts/ShowMore.tsx'
 import { Time } from '../../parts/Time.tsx'
-import { useList } from '../../parts/use-list.ts'
+import { useLongList } from '../../parts/use-long-list.ts'
 import { useUrl } from '../../parts/use-url.ts'
 
 const typeWords: Readonly<Record<TimelineType, string>> = {
@@ -25,18 +26,21 @@ const statusWords: Readonly<Record<TimelineEvent['status'], readonly [Tone, stri
   NEEDS_AUTH: ['warn', 'Logged out'],
 }
 
+const idOf = ({ id, timestamp }: TimelineEvent) => `${id}${timestamp}`
+
 export function Timeline({ id }: { id: string }) {
   const { client } = useApi()
   const url = useUrl()
   const type = url.text('type') as TimelineType | ''
-  const list = useList<TimelineEvent>(
-    ['auth_connection', 'timeline', id, type],
-    async (page, signal) =>
+  const list = useLongList<TimelineEvent>({
+    key: ['auth_connection', 'timeline', id, type],
+    idOf,
+    read: async (page, signal) =>
       // SAFETY: as everywhere, Berth's answers have more than the client names.
       (
         await client.auth.connections.timeline(id, { ...page, ...(type !== '' && { type }) }, { signal })
       ).getPaginatedItems() as TimelineEvent[],
-  )
+  })
   return (
     <Card
       title="Timeline"
@@ -62,15 +66,11 @@ export function Timeline({ id }: { id: string }) {
       ) : (
         <ol className="events">
           {list.rows.map((event) => (
-            <Event key={`${event.id}${event.timestamp}`} event={event} />
+            <Event key={idOf(event)} event={event} />
           ))}
         </ol>
       )}
-      {list.hasNextPage && (
-        <button type="button" onClick={list.onEnd}>
-          Show more
-        </button>
-      )}
+      <ShowMore list={list} />
     </Card>
   )
 }

@@ -1,6 +1,6 @@
 // The settings of a login as a form has them.
 import type { CreateConnectionRequest, ManagedAuth } from '@berth/contracts/auth-connections'
-import { filled, wordsOf } from '../../parts/Form.tsx'
+import { filled, wordsOf } from '../../parts/texts.ts'
 
 export interface Settings {
   readonly loginUrl: string

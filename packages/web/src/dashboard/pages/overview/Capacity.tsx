@@ -7,9 +7,9 @@ const sum = ({ headless, headful }: Counts) => headless + headful
 export function Capacity({ capacity: { sessions, warm, places } }: { capacity: Overview['capacity'] }) {
   const max = places.project_max ?? places.max
   const kinds = [
-    ['in use', sum(sessions.in_use), 'good'],
-    ['on standby', sum(sessions.standby), 'accent'],
-    ['starting', sum(sessions.starting), 'warn'],
+    ['In use', sum(sessions.in_use), 'good'],
+    ['On standby', sum(sessions.standby), 'accent'],
+    ['Starting', sum(sessions.starting), 'warn'],
   ] as const
   const pooledMax = places.project_pooled_max ?? places.pooled_max
   return (
@@ -29,10 +29,10 @@ export function Capacity({ capacity: { sessions, warm, places } }: { capacity: O
         {kinds.map(([name, count, tone]) => (
           <Count key={name} name={name} value={String(count)} tone={count > 0 ? tone : 'quiet'} />
         ))}
-        <Count name="warm headless" value={`${warm.headless.ready} of ${warm.headless.wanted}`} />
-        <Count name="warm headful" value={`${warm.headful.ready} of ${warm.headful.wanted}`} />
-        <Count name="idle in pools" value={String(sum(sessions.idle_in_pools))} />
-        <Count name="places of pools" value={`${places.pooled_used} of ${pooledMax}`} />
+        <Count name="Warm headless" value={`${warm.headless.ready} of ${warm.headless.wanted}`} />
+        <Count name="Warm headful" value={`${warm.headful.ready} of ${warm.headful.wanted}`} />
+        <Count name="Idle in pools" value={String(sum(sessions.idle_in_pools))} />
+        <Count name="Places of pools" value={`${places.pooled_used} of ${pooledMax}`} />
       </dl>
     </Card>
   )

@@ -4,9 +4,9 @@ import type { BrowserPool } from '@berth/contracts/browser-pools'
 import type { Browser } from '@berth/contracts/browsers'
 import { useQueryClient } from '@tanstack/react-query'
 import { useAsk } from '../../api/context.ts'
-import { fieldProblems, problemAt } from '../../api/field-problems.ts'
+import { fieldProblems } from '../../api/field-problems.ts'
 import { Dialog } from '../../parts/Dialog.tsx'
-import { Field } from '../../parts/Field.tsx'
+import { ProblemsContext, TextField } from '../../parts/Form.tsx'
 import { ErrorNote } from '../../parts/Notes.tsx'
 import { duration } from '../../parts/Time.tsx'
 import { tagsOf } from '../sessions/create/request.ts'
@@ -73,62 +73,28 @@ export function AcquireDialog({ pool, onClose }: { pool: BrowserPool; onClose: (
         <Lease session={lease} onClose={onClose} />
       ) : (
         <form className="acquire" onSubmit={submit} noValidate>
-          <Field label="Name" isOptional problem={problemAt(problems, 'name')}>
-            {(attributes) => (
-              <input
-                {...attributes}
-                name="name"
-                autoComplete="off"
-                value={name}
-                onChange={({ target }) => setName(target.value)}
-              />
-            )}
-          </Field>
-          <Field label="Address to open" isOptional problem={problemAt(problems, 'start_url')}>
-            {(attributes) => (
-              <input
-                {...attributes}
-                name="start_url"
-                inputMode="url"
-                autoComplete="off"
-                value={url}
-                onChange={({ target }) => setUrl(target.value)}
-              />
-            )}
-          </Field>
-          <Field
-            label="Tags"
-            isOptional
-            hint="One name=value on each line"
-            problem={problemAt(problems, 'tags')}
-          >
-            {(attributes) => (
-              <textarea
-                {...attributes}
-                name="tags"
-                rows={2}
-                value={tags}
-                onChange={({ target }) => setTags(target.value)}
-              />
-            )}
-          </Field>
-          <Field
-            label="Wait at most"
-            isOptional
-            hint="Seconds, if no browser is available; as long as the server allows when empty"
-            problem={problemAt(problems, 'acquire_timeout_seconds')}
-          >
-            {(attributes) => (
-              <input
-                {...attributes}
-                name="acquire_timeout_seconds"
-                inputMode="numeric"
-                autoComplete="off"
-                value={seconds}
-                onChange={({ target }) => setSeconds(target.value)}
-              />
-            )}
-          </Field>
+          <ProblemsContext value={problems}>
+            <TextField name="name" label="Name" isOptional autoFocus value={name} onChange={setName} />
+            <TextField name="start_url" label="Address to open" isOptional value={url} onChange={setUrl} />
+            <TextField
+              name="tags"
+              label="Tags"
+              hint="One name=value on each line"
+              isOptional
+              lines={2}
+              value={tags}
+              onChange={setTags}
+            />
+            <TextField
+              name="acquire_timeout_seconds"
+              label="Wait at most"
+              hint="Seconds, if no browser is available; as long as the server allows when empty"
+              isOptional
+              isNumber
+              value={seconds}
+              onChange={setSeconds}
+            />
+          </ProblemsContext>
           {error !== undefined && <ErrorNote error={error} />}
           {state === 'late' && (
             <p role="status" className="warn">

@@ -61,7 +61,7 @@ export function Leases({ pool }: { pool: BrowserPool }) {
       {!rows && <Pending query={query} what="leases" />}
       {rows?.length === 0 && <p className="quiet">Nobody has a browser of this pool.</p>}
       {rows && rows.length > 0 && (
-        <div className="wide-table">
+        <div className="scroll-x">
           <table className="plain-table" aria-label="Leases">
             <thead>
               <tr>

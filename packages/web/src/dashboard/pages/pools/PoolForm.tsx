@@ -6,6 +6,7 @@ import { useAsk } from '../../api/context.ts'
 import { fieldProblems } from '../../api/field-problems.ts'
 import { Dialog } from '../../parts/Dialog.tsx'
 import { Check } from '../../parts/Field.tsx'
+import { ProblemsContext } from '../../parts/Form.tsx'
 import { ErrorNote } from '../../parts/Notes.tsx'
 import { keepProject } from '../../parts/project.ts'
 import { useAct } from '../../parts/use-act.ts'
@@ -51,18 +52,20 @@ export function PoolForm({ pool, onClose }: { pool?: BrowserPool; onClose: () =>
     setSent(true)
     if (Object.keys(own).length === 0) save.mutate()
   }
-  const form = { draft, set, problems, isPool: true }
+  const form = { draft, set, isPool: true }
   return (
     <Dialog title={pool ? 'Change the pool' : 'Create a pool'} isOpen isWide onClose={onClose}>
       <form className="create one-column" onSubmit={submit} noValidate>
         <div className="create-form">
-          <PoolBasics {...form} draft={draft} set={set} isNew={!pool} />
-          <ScreenOptions {...form} />
-          <ProfileOptions {...form} />
-          <NetworkOptions {...form} />
-          <ExtensionOptions {...form} />
-          <WatchOptions {...form} />
-          <PolicyOptions {...form} />
+          <ProblemsContext value={problems}>
+            <PoolBasics draft={draft} set={set} isNew={!pool} />
+            <ScreenOptions {...form} />
+            <ProfileOptions {...form} />
+            <NetworkOptions {...form} />
+            <ExtensionOptions {...form} />
+            <WatchOptions {...form} />
+            <PolicyOptions {...form} />
+          </ProblemsContext>
           {pool && (
             <Check
               label="Replace available browsers now"

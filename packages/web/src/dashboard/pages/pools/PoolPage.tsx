@@ -1,8 +1,7 @@
 import { useState } from 'react'
 import type { BrowserPool } from '@berth/contracts/browser-pools'
-import { useQuery } from '@tanstack/react-query'
-import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
-import { useApi, useAsk } from '../../api/context.ts'
+import { Link, useNavigate, useParams } from '@tanstack/react-router'
+import { useAsk, usePower } from '../../api/context.ts'
 import { Copyable } from '../../parts/Copy.tsx'
 import { Confirm } from '../../parts/Dialog.tsx'
 import { Icon } from '../../parts/Icon.tsx'
@@ -13,6 +12,8 @@ import { keepProject } from '../../parts/project.ts'
 import { Time } from '../../parts/Time.tsx'
 import { say } from '../../parts/toasts.ts'
 import { useAct } from '../../parts/use-act.ts'
+import { useOne } from '../../parts/use-one.ts'
+import { useUrl } from '../../parts/use-url.ts'
 import { AcquireDialog } from './AcquireDialog.tsx'
 import { Fill } from './Fill.tsx'
 import { Leases } from './Leases.tsx'
@@ -24,26 +25,19 @@ type Open = 'acquire' | 'edit'
 
 export function PoolPage() {
   const { id } = useParams({ strict: false }) as { id: string }
-  const { power, projectId } = useApi()
+  const power = usePower()
   const ask = useAsk()
   const navigate = useNavigate()
-  const { open } = useSearch({ strict: false }) as { open?: string }
-  const query = useQuery({
-    queryKey: ['browser_pool', 'one', projectId ?? null, id],
-    queryFn: ({ signal }) => ask<BrowserPool>(`/browser_pools/${encodeURIComponent(id)}`, { signal }),
-    refetchInterval: REFETCH_MS,
-    placeholderData: () => undefined,
+  const url = useUrl()
+  const open = url.text('open')
+  const path = `/browser_pools/${encodeURIComponent(id)}`
+  const query = useOne<BrowserPool>(['browser_pool', id], (signal) => ask(path, { signal }), {
+    refetchMs: REFETCH_MS,
   })
   const canWrite = power.can('browsers:write')
-  const setOpen = (what: Open | undefined) =>
-    void navigate({
-      to: '.',
-      replace: what === undefined,
-      search: (old: object) => ({ ...old, open: what }),
-    })
+  const setOpen = (what: Open | undefined) => url.set({ open: what }, { replace: what === undefined })
   const [isDeleting, setDeleting] = useState(false)
   const [isFlushing, setFlushing] = useState(false)
-  const path = `/browser_pools/${encodeURIComponent(id)}`
   const flush = useAct({
     run: () => ask<void>(`${path}/flush`, { method: 'POST' }),
     done: 'The available browsers are being replaced',

@@ -1,18 +1,18 @@
 import type { BrowserPool } from '@berth/contracts/browser-pools'
-import { Link, useNavigate, useSearch } from '@tanstack/react-router'
+import { Link, useNavigate } from '@tanstack/react-router'
 import { useApi } from '../../api/context.ts'
 import { curl } from '../../parts/command.ts'
-import { Icon } from '../../parts/Icon.tsx'
-import { Empty, ErrorNote, Loading } from '../../parts/Notes.tsx'
-import { Page } from '../../parts/Page.tsx'
+import { idOf } from '../../parts/id-of.ts'
+import { ListPage } from '../../parts/ListPage.tsx'
+import { Empty } from '../../parts/Notes.tsx'
 import { keepProject } from '../../parts/project.ts'
-import { Table, type Column } from '../../parts/Table.tsx'
+import type { Column } from '../../parts/Table.tsx'
 import { Time } from '../../parts/Time.tsx'
 import { useLongList } from '../../parts/use-long-list.ts'
+import { useUrl } from '../../parts/use-url.ts'
 import { Fill } from './Fill.tsx'
 import { PoolForm } from './PoolForm.tsx'
 
-const idOf = ({ id }: BrowserPool) => id
 /** How full a pool is, as the server fills it. */
 const REFETCH_MS = 10_000
 
@@ -46,54 +46,33 @@ const columns: readonly Column<BrowserPool>[] = [
 export function PoolsPage() {
   const { client, power, projectId } = useApi()
   const navigate = useNavigate()
-  const { create } = useSearch({ strict: false }) as { create?: boolean }
+  const url = useUrl()
+  const query = url.text('q')
   const list = useLongList<BrowserPool>({
-    key: ['browser_pool'],
-    read: async (page, signal) =>
-      (await client.browserPools.list(page, { signal })).getPaginatedItems() as unknown as BrowserPool[],
+    key: ['browser_pool', query],
     idOf,
+    // SAFETY: Berth answers with more fields than the client names.
+    read: async (page, signal) =>
+      (
+        await client.browserPools.list({ ...page, query }, { signal })
+      ).getPaginatedItems() as unknown as BrowserPool[],
     refetchMs: REFETCH_MS,
   })
-  const canWrite = power.can('browsers:write')
-  const setCreating = (isCreating: boolean) =>
-    void navigate({
-      to: '.',
-      replace: !isCreating,
-      search: (old: object) => ({ ...old, create: isCreating ? true : undefined }),
-    })
+  const canCreate = power.can('browsers:write')
   return (
-    <Page
+    <ListPage
       title="Pools"
-      isFull
-      about="Browsers that wait, ready to be leased"
-      actions={
-        <button
-          type="button"
-          className="primary"
-          disabled={!canWrite}
-          title={canWrite ? undefined : 'This key may not create pools: it lacks browsers:write'}
-          onClick={() => setCreating(true)}
-        >
-          <Icon name="plus" size={16} /> Create a pool
-        </button>
-      }
-    >
-      {list.error !== null && <ErrorNote error={list.error} onRetry={() => void list.refetch()} />}
-      {list.isPending && list.error === null && <Loading what="pools" />}
-      {list.rows.length > 0 && (
-        <Table
-          label="Pools"
-          rows={list.rows}
-          columns={columns}
-          idOf={idOf}
-          onRange={list.onRange}
-          onOpen={({ id }) => void navigate({ to: '/pools/$id', params: { id }, search: keepProject })}
-        />
-      )}
-      {!list.isPending && list.rows.length === 0 && list.error === null && (
+      about="Browsers that wait, ready to be leased."
+      create={canCreate ? 'Create a pool' : undefined}
+      search="Search by name or id"
+      list={list}
+      columns={columns}
+      idOf={idOf}
+      onOpen={({ id }) => void navigate({ to: '/pools/$id', params: { id }, search: keepProject })}
+      empty={
         <Empty
           icon="pools"
-          title="There are no pools"
+          title="No pools yet"
           text="A pool keeps browsers ready, so that a lease takes no time. Create one here or with curl:"
           command={curl({
             projectId,
@@ -101,8 +80,9 @@ export function PoolsPage() {
             body: { name: 'my-pool', size: 2, headless: true },
           })}
         />
-      )}
-      {create === true && canWrite && <PoolForm onClose={() => setCreating(false)} />}
-    </Page>
+      }
+    >
+      {url.has('create') && canCreate && <PoolForm onClose={() => url.set({ create: undefined })} />}
+    </ListPage>
   )
 }

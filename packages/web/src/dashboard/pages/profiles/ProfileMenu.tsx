@@ -14,7 +14,6 @@ export function ProfileMenu({ profile, onDeleted }: { profile: Profile; onDelete
   const close = () => setOpen(undefined)
   const rename = useAct({
     run: (name: string) => client.profiles.update(profile.id, { name }),
-    done: 'The profile is renamed',
     changes: ['profile'],
     isQuiet: true,
   })

@@ -71,7 +71,7 @@ export function ProfilePage() {
           ]}
         />
       </Card>
-      <Versions profile={profile} />
+      <Versions key={profile.id} profile={profile} />
       <ProfileUses profile={profile} />
       {url.has('import') && canChange && (
         <ImportArchive profile={profile} onClose={() => url.set({ import: undefined })} />

@@ -3,17 +3,16 @@ import type { Profile } from '@berth/contracts/profiles'
 import { useNavigate } from '@tanstack/react-router'
 import { useApi } from '../../api/context.ts'
 import { curl } from '../../parts/command.ts'
-import { filled, FormDialog, TextField } from '../../parts/Form.tsx'
-import { Icon } from '../../parts/Icon.tsx'
-import { ListBody } from '../../parts/ListBody.tsx'
+import { FormDialog, TextField } from '../../parts/Form.tsx'
+import { filled } from '../../parts/texts.ts'
+import { idOf } from '../../parts/id-of.ts'
+import { ListPage } from '../../parts/ListPage.tsx'
 import { Empty } from '../../parts/Notes.tsx'
-import { Page } from '../../parts/Page.tsx'
 import { keepProject } from '../../parts/project.ts'
-import { Search } from '../../parts/Search.tsx'
 import type { Column } from '../../parts/Table.tsx'
 import { bytes, Time } from '../../parts/Time.tsx'
 import { useAct } from '../../parts/use-act.ts'
-import { useList } from '../../parts/use-list.ts'
+import { useLongList } from '../../parts/use-long-list.ts'
 import { useUrl } from '../../parts/use-url.ts'
 import { ProfileMenu } from './ProfileMenu.tsx'
 import { titleOf } from './profile.ts'
@@ -48,7 +47,13 @@ const columns: readonly Column<Profile>[] = [
     width: '140px',
     render: (profile) => <Time at={profile.updated_at ?? profile.created_at} />,
   },
-  { name: 'Actions', width: '40px', isMain: true, render: (profile) => <ProfileMenu profile={profile} /> },
+  {
+    name: 'Actions',
+    width: '40px',
+    isMain: true,
+    hasNoTitle: true,
+    render: (profile) => <ProfileMenu profile={profile} />,
+  },
 ]
 
 export function ProfilesPage() {
@@ -56,43 +61,34 @@ export function ProfilesPage() {
   const navigate = useNavigate()
   const url = useUrl()
   const query = url.text('q')
-  const list = useList<Profile>(['profile', query], async (page, signal) =>
-    (await client.profiles.list({ ...page, query }, { signal })).getPaginatedItems(),
-  )
+  const list = useLongList<Profile>({
+    key: ['profile', query],
+    idOf,
+    read: async (page, signal) =>
+      (await client.profiles.list({ ...page, query }, { signal })).getPaginatedItems(),
+  })
   const canCreate = power.can('profiles:write')
-  const create = (
-    <button type="button" className="primary" onClick={() => url.set({ create: true })}>
-      <Icon name="plus" size={16} /> Create a profile
-    </button>
-  )
   return (
-    <Page
+    <ListPage
       title="Profiles"
       about="Cookies, logins and settings that sessions start with and save into."
-      isFull
-      actions={canCreate && create}
+      create={canCreate ? 'Create a profile' : undefined}
+      search="Search by name or id"
+      list={list}
+      columns={columns}
+      idOf={idOf}
+      onOpen={({ id }) => void navigate({ to: `/profiles/${id}`, search: keepProject })}
+      empty={
+        <Empty
+          icon="profiles"
+          title="No profiles yet"
+          text="A profile keeps what a browser knows, so that the next session is already logged in."
+          command={curl({ path: '/profiles', body: { name: 'my-profile' } })}
+        />
+      }
     >
-      <div className="filters">
-        <Search label="Search by name or id" />
-      </div>
-      <ListBody
-        label="Profiles"
-        list={list}
-        columns={columns}
-        idOf={({ id }) => id}
-        isFiltered={query !== ''}
-        onOpen={({ id }) => void navigate({ to: `/profiles/${id}`, search: keepProject })}
-        empty={
-          <Empty
-            icon="profiles"
-            title="No profiles yet"
-            text="A profile keeps what a browser knows, so that the next session is already logged in."
-            command={curl({ path: '/profiles', body: { name: 'my-profile' } })}
-          />
-        }
-      />
       {url.has('create') && canCreate && <CreateProfile onClose={() => url.set({ create: undefined })} />}
-    </Page>
+    </ListPage>
   )
 }
 

@@ -7,10 +7,11 @@ import { Icon } from '../../parts/Icon.tsx'
 import { Pending } from '../../parts/Notes.tsx'
 import { Card } from '../../parts/Page.tsx'
 import { keepProject } from '../../parts/project.ts'
+import { ShowMore } from '../../parts/ShowMore.tsx'
 import { bytes, Time } from '../../parts/Time.tsx'
 import { say } from '../../parts/toasts.ts'
 import { useAct } from '../../parts/use-act.ts'
-import { useList } from '../../parts/use-list.ts'
+import { useLongList } from '../../parts/use-long-list.ts'
 import { pathOf } from './profile.ts'
 
 const sources: Readonly<Record<VersionSource, string>> = {
@@ -19,13 +20,17 @@ const sources: Readonly<Record<VersionSource, string>> = {
   import: 'Imported',
 }
 
+const idOf = ({ version }: ProfileVersion) => String(version)
+
 export function Versions({ profile }: { profile: Profile }) {
   const ask = useAsk()
   const canChange = usePower().can('profiles:write')
   const path = pathOf(profile)
-  const list = useList<ProfileVersion>(['profile', 'versions', profile.id], ({ limit, offset }, signal) =>
-    ask(`${path}/versions?limit=${limit}&offset=${offset}`, { signal }),
-  )
+  const list = useLongList<ProfileVersion>({
+    key: ['profile', 'versions', profile.id],
+    idOf,
+    read: ({ limit, offset }, signal) => ask(`${path}/versions?limit=${limit}&offset=${offset}`, { signal }),
+  })
   const restore = useAct({
     run: (version: number) => ask<Profile>(`${path}/versions/${version}/restore`, { method: 'POST' }),
     changes: ['profile'],
@@ -108,11 +113,7 @@ export function Versions({ profile }: { profile: Profile }) {
           </table>
         </div>
       )}
-      {list.hasNextPage && (
-        <button type="button" onClick={list.onEnd}>
-          Show more
-        </button>
-      )}
+      <ShowMore list={list} />
     </Card>
   )
 }

@@ -41,7 +41,6 @@ function Loaded({ project, above }: { project: Project; above: React.ReactNode }
   const close = () => setOpen(undefined)
   const rename = useAct({
     run: (name: string) => client.projects.update(project.id, { name }),
-    done: 'The project is renamed',
     changes: ['project'],
     isQuiet: true,
   })

@@ -5,16 +5,14 @@ import { useApi } from '../../api/context.ts'
 import { Badge } from '../../parts/Badge.tsx'
 import { curl } from '../../parts/command.ts'
 import { FormDialog, TextField } from '../../parts/Form.tsx'
-import { Icon } from '../../parts/Icon.tsx'
-import { ListBody } from '../../parts/ListBody.tsx'
+import { idOf } from '../../parts/id-of.ts'
+import { ListPage } from '../../parts/ListPage.tsx'
 import { Empty } from '../../parts/Notes.tsx'
-import { Page } from '../../parts/Page.tsx'
 import { keepProject } from '../../parts/project.ts'
-import { Search } from '../../parts/Search.tsx'
 import type { Column } from '../../parts/Table.tsx'
 import { Time } from '../../parts/Time.tsx'
 import { useAct } from '../../parts/use-act.ts'
-import { useList } from '../../parts/use-list.ts'
+import { useLongList } from '../../parts/use-long-list.ts'
 import { useUrl } from '../../parts/use-url.ts'
 
 const columns: readonly Column<Project>[] = [
@@ -45,47 +43,37 @@ export function ProjectsPage() {
   const url = useUrl()
   const navigate = useNavigate()
   const query = url.text('q')
-  const list = useList<Project>(['project', query], async (page, signal) =>
-    (await client.projects.list({ ...page, query }, { signal })).getPaginatedItems(),
-  )
+  const list = useLongList<Project>({
+    key: ['project', query],
+    idOf,
+    read: async (page, signal) =>
+      (await client.projects.list({ ...page, query }, { signal })).getPaginatedItems(),
+  })
   const canCreate = power.can('projects:write') && power.isOrganization
   const open = (id: string) => void navigate({ to: `/projects/${id}`, search: keepProject })
   return (
-    <Page
+    <ListPage
       title="Projects"
       about="Each keeps its sessions, profiles and keys apart from the others."
-      isFull
-      actions={
-        canCreate && (
-          <button type="button" className="primary" onClick={() => url.set({ create: true })}>
-            <Icon name="plus" size={16} /> Create a project
-          </button>
-        )
+      create={canCreate ? 'Create a project' : undefined}
+      search="Search by name"
+      list={list}
+      columns={columns}
+      idOf={idOf}
+      onOpen={({ id }) => open(id)}
+      empty={
+        <Empty
+          icon="projects"
+          title="No projects"
+          text="Make one for each team or product."
+          command={curl({ path: '/org/projects', body: { name: 'my-project' } })}
+        />
       }
     >
-      <div className="filters">
-        <Search label="Search by name" />
-      </div>
-      <ListBody
-        label="Projects"
-        list={list}
-        columns={columns}
-        idOf={({ id }) => id}
-        isFiltered={query !== ''}
-        onOpen={({ id }) => open(id)}
-        empty={
-          <Empty
-            icon="projects"
-            title="No projects"
-            text="Make one for each team or product."
-            command={curl({ path: '/org/projects', body: { name: 'my-project' } })}
-          />
-        }
-      />
       {url.has('create') && canCreate && (
         <CreateProject onClose={() => url.set({ create: undefined })} onCreated={({ id }) => open(id)} />
       )}
-    </Page>
+    </ListPage>
   )
 }
 

@@ -10,7 +10,8 @@ import {
 import type { Entitlements } from '@berth/contracts/entitlements'
 import { useQuery } from '@tanstack/react-query'
 import { useAsk, usePower } from '../../api/context.ts'
-import { filled, FormDialog, SelectField, TextField, wordsOf } from '../../parts/Form.tsx'
+import { FormDialog, SelectField, TextField } from '../../parts/Form.tsx'
+import { filled, wordsOf } from '../../parts/texts.ts'
 import { useAct } from '../../parts/use-act.ts'
 
 type ManagedType = (typeof managedProxyTypes)[number]
@@ -97,14 +98,14 @@ export function CreateProxy({ onClose }: { onClose: () => void }) {
       <TextField name="name" label="Name" isOptional autoFocus {...field('name')} />
       {type === 'custom' ? (
         <>
+          <SelectField
+            name="protocol"
+            label="Protocol"
+            value={protocol}
+            onChange={(value) => setProtocol(value as ProxyProtocol)}
+            options={proxyProtocols.map((each) => ({ value: each, text: each }))}
+          />
           <div className="form-grid">
-            <SelectField
-              name="protocol"
-              label="Protocol"
-              value={protocol}
-              onChange={(value) => setProtocol(value as ProxyProtocol)}
-              options={proxyProtocols.map((each) => ({ value: each, text: each }))}
-            />
             <TextField name="config.host" label="Host" placeholder="proxy.example.com" {...field('host')} />
             <TextField
               name="config.port"

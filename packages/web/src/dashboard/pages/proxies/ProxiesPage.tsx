@@ -1,14 +1,12 @@
 import type { Proxy } from '@berth/contracts/proxies'
 import { useApi } from '../../api/context.ts'
 import { curl } from '../../parts/command.ts'
-import { Icon } from '../../parts/Icon.tsx'
-import { ListBody } from '../../parts/ListBody.tsx'
+import { idOf } from '../../parts/id-of.ts'
+import { ListPage } from '../../parts/ListPage.tsx'
 import { Empty } from '../../parts/Notes.tsx'
-import { Page } from '../../parts/Page.tsx'
-import { Search } from '../../parts/Search.tsx'
 import type { Column } from '../../parts/Table.tsx'
 import { Time } from '../../parts/Time.tsx'
-import { useList } from '../../parts/use-list.ts'
+import { useLongList } from '../../parts/use-long-list.ts'
 import { useUrl } from '../../parts/use-url.ts'
 import { CreateProxy } from './CreateProxy.tsx'
 import { ProxyDetails } from './ProxyDetails.tsx'
@@ -37,7 +35,13 @@ const columns: readonly Column<Proxy>[] = [
     render: ({ last_checked: at }) =>
       at === undefined ? <span className="quiet">Never</span> : <Time at={at} />,
   },
-  { name: 'Actions', width: '40px', isMain: true, render: (proxy) => <ProxyMenu proxy={proxy} /> },
+  {
+    name: 'Actions',
+    width: '40px',
+    isMain: true,
+    hasNoTitle: true,
+    render: (proxy) => <ProxyMenu proxy={proxy} />,
+  },
 ]
 
 export function ProxiesPage() {
@@ -45,54 +49,42 @@ export function ProxiesPage() {
   const url = useUrl()
   const query = url.text('q')
   const open = url.text('open')
-  const list = useList<Proxy>(
-    ['proxy', query],
-    async (page, signal) =>
+  const list = useLongList<Proxy>({
+    key: ['proxy', query],
+    idOf,
+    read: async (page, signal) =>
       // SAFETY: Berth answers with more fields than the client names.
       (await client.proxies.list({ ...page, query }, { signal })).getPaginatedItems() as Proxy[],
-  )
+  })
   const canCreate = power.can('proxies:write')
   return (
-    <Page
+    <ListPage
       title="Proxies"
       about="Where the traffic of sessions leaves from."
-      isFull
-      actions={
-        canCreate && (
-          <button type="button" className="primary" onClick={() => url.set({ create: true })}>
-            <Icon name="plus" size={16} /> Create a proxy
-          </button>
-        )
+      create={canCreate ? 'Create a proxy' : undefined}
+      search="Search by name, host or address"
+      list={list}
+      columns={columns}
+      idOf={idOf}
+      onOpen={({ id }) => url.set({ open: id })}
+      empty={
+        <Empty
+          icon="proxies"
+          title="No proxies yet"
+          text="Add a proxy of your own, and choose it when you create a session."
+          command={curl({
+            path: '/proxies',
+            body: {
+              type: 'custom',
+              protocol: 'http',
+              config: { host: 'proxy.example.com', port: 3128 },
+            },
+          })}
+        />
       }
     >
-      <div className="filters">
-        <Search label="Search by name, host or address" />
-      </div>
-      <ListBody
-        label="Proxies"
-        list={list}
-        columns={columns}
-        idOf={({ id }) => id}
-        isFiltered={query !== ''}
-        onOpen={({ id }) => url.set({ open: id })}
-        empty={
-          <Empty
-            icon="proxies"
-            title="No proxies yet"
-            text="Add a proxy of your own, and choose it when you create a session."
-            command={curl({
-              path: '/proxies',
-              body: {
-                type: 'custom',
-                protocol: 'http',
-                config: { host: 'proxy.example.com', port: 3128 },
-              },
-            })}
-          />
-        }
-      />
       {url.has('create') && canCreate && <CreateProxy onClose={() => url.set({ create: undefined })} />}
       {open !== '' && <ProxyDetails id={open} onClose={() => url.set({ open: undefined })} />}
-    </Page>
+    </ListPage>
   )
 }

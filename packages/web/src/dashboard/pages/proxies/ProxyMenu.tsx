@@ -15,7 +15,6 @@ export function ProxyMenu({ proxy, onDeleted }: { proxy: Proxy; onDeleted?: () =
   const check = useCheck(proxy.id)
   const rename = useAct({
     run: (name: string) => client.proxies.update(proxy.id, { name }),
-    done: 'The proxy is renamed',
     changes: ['proxy'],
     isQuiet: true,
   })

@@ -9,6 +9,7 @@ import { Confirm } from '../../parts/Dialog.tsx'
 import { Icon } from '../../parts/Icon.tsx'
 import { keepProject } from '../../parts/project.ts'
 import { inParallel } from './in-parallel.ts'
+import { MAX_SELECTED, type Selection } from './use-selection.ts'
 
 const AT_ONCE = 6
 
@@ -25,13 +26,14 @@ interface Run {
 }
 
 export interface EndSelectedProps {
-  /** Those of the selection that run. */
-  readonly sessions: readonly Browser[]
-  readonly count: number
-  readonly onClear: () => void
+  readonly selection: Selection
+  /** Others match that are not chosen, because the page has not read them. */
+  readonly hasMore: boolean
 }
 
-export function EndSelected({ sessions, count, onClear }: EndSelectedProps) {
+export function EndSelected({ selection, hasMore }: EndSelectedProps) {
+  const { ids, running: sessions } = selection
+  const count = ids.size
   const ask = useAsk()
   const queries = useQueryClient()
   const [isAsking, setAsking] = useState(false)
@@ -61,7 +63,10 @@ export function EndSelected({ sessions, count, onClear }: EndSelectedProps) {
         <Progress run={run} />
       ) : (
         <span>
-          {count} selected{sessions.length < count && `, ${sessions.length} of them running`}
+          {count.toLocaleString('en')} selected
+          {sessions.length < count && `, ${sessions.length.toLocaleString('en')} of them running`}
+          {hasMore && <SelectAll selection={selection} />}
+          {count >= MAX_SELECTED && '. That is as many as the page selects'}
         </span>
       )}
       <div className="actions">
@@ -79,15 +84,15 @@ export function EndSelected({ sessions, count, onClear }: EndSelectedProps) {
           <button
             type="button"
             className="danger"
-            disabled={sessions.length === 0}
+            disabled={sessions.length === 0 || selection.reading !== undefined}
             onClick={() => setAsking(true)}
           >
             <Icon name="stop" size={16} /> End{' '}
-            {sessions.length === 1 ? 'the session' : `${sessions.length} sessions`}
+            {sessions.length === 1 ? 'the session' : `${sessions.length.toLocaleString('en')} sessions`}
           </button>
         )}
         {(!run || run.isOver) && (
-          <button type="button" onClick={onClear}>
+          <button type="button" onClick={() => selection.choose(new Set())}>
             {run ? 'Done' : 'Clear selection'}
           </button>
         )}
@@ -113,6 +118,28 @@ export function EndSelected({ sessions, count, onClear }: EndSelectedProps) {
         onConfirm={async () => void endAll(sessions)}
       />
     </section>
+  )
+}
+
+/** The box above the list chooses what was read; this chooses the rest, too. */
+function SelectAll({ selection: { reading, chooseAll, stopReading } }: { selection: Selection }) {
+  if (reading === undefined) {
+    return (
+      <>
+        . More match.{' '}
+        <button type="button" className="plain link" onClick={chooseAll}>
+          Select all that match
+        </button>
+      </>
+    )
+  }
+  return (
+    <span role="status">
+      . Reading the others: {reading.toLocaleString('en')}{' '}
+      <button type="button" className="plain link" onClick={stopReading}>
+        Cancel
+      </button>
+    </span>
   )
 }
 

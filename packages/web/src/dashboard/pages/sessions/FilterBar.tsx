@@ -1,6 +1,7 @@
-import { useEffect, useRef, useState } from 'react'
+import { useEffect, useRef, useState, type ReactNode } from 'react'
+import { Choice } from '../../parts/Choice.tsx'
 import { Icon } from '../../parts/Icon.tsx'
-import { parseTag, statuses, type Filters, type Status } from './filters.ts'
+import { parseTag, type Filters, type Status } from './filters.ts'
 
 /** Long enough that a quick typist asks once for a word, short enough that nobody waits for it. */
 const TYPING_MS = 40
@@ -10,9 +11,10 @@ const words: Readonly<Record<Status, string>> = { active: 'Running', deleted: 'E
 export interface FilterBarProps {
   readonly filters: Filters
   readonly onChange: (next: Partial<Filters>, how?: { replace?: boolean }) => void
+  readonly children: ReactNode
 }
 
-export function FilterBar({ filters, onChange }: FilterBarProps) {
+export function FilterBar({ filters, onChange, children }: FilterBarProps) {
   const { status, query, tags } = filters
   const [text, setText] = useState(query)
   const [tag, setTag] = useState('')
@@ -40,18 +42,12 @@ export function FilterBar({ filters, onChange }: FilterBarProps) {
   }
   return (
     <div className="filters" role="search" aria-label="Sessions">
-      <div className="choice" role="group" aria-label="State">
-        {statuses.map((each) => (
-          <button
-            type="button"
-            key={each}
-            aria-pressed={each === status}
-            onClick={() => onChange({ status: each })}
-          >
-            {words[each]}
-          </button>
-        ))}
-      </div>
+      <Choice
+        label="State"
+        options={words}
+        value={status}
+        onChange={(chosen) => onChange({ status: chosen })}
+      />
       <input
         type="search"
         aria-label="Find by name, id, profile or pool"
@@ -83,6 +79,7 @@ export function FilterBar({ filters, onChange }: FilterBarProps) {
           <Icon name="close" size={12} />
         </button>
       ))}
+      {children}
     </div>
   )
 }

@@ -1,8 +1,9 @@
-import { useCallback, useMemo, useState } from 'react'
+import { useCallback, useMemo } from 'react'
 import type { Browser } from '@berth/contracts/browsers'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useApi } from '../../api/context.ts'
 import { Icon } from '../../parts/Icon.tsx'
+import { Count } from '../../parts/List.tsx'
 import { Empty, ErrorNote, Loading } from '../../parts/Notes.tsx'
 import { Page } from '../../parts/Page.tsx'
 import { curl } from '../../parts/command.ts'
@@ -14,28 +15,31 @@ import { CreateDialog } from './create/CreateDialog.tsx'
 import { EndSelected } from './EndSelected.tsx'
 import { FilterBar } from './FilterBar.tsx'
 import { isFiltered, useFilters } from './filters.ts'
+import { useSelection } from './use-selection.ts'
 
 const idOf = ({ session_id: id }: Browser) => id
-const noIds: ReadonlySet<string> = new Set()
+/** Reads a page of the sessions that match the filters. */
+export type ReadSessions = (
+  page: { limit: number; offset: number },
+  signal: AbortSignal,
+) => Promise<readonly Browser[]>
 
 export function SessionsPage() {
-  const { client, power } = useApi()
+  const { client, power, projectId } = useApi()
   const navigate = useNavigate()
   const { create } = useSearch({ strict: false }) as { create?: boolean }
   const { filters, change } = useFilters()
   const { status, query, tags } = filters
-  const list = useLongList<Browser>({
-    key: ['browser', status, query, tags],
-    read: async (page, signal) =>
-      (
-        await client.browsers.list(
-          { ...page, status, ...(query !== '' && { query }), ...(Object.keys(tags).length > 0 && { tags }) },
-          { signal },
-        )
-      ).getPaginatedItems() as unknown as Browser[],
-    idOf,
-  })
-  const [chosen, setChosen] = useState(noIds)
+  const read: ReadSessions = async (page, signal) =>
+    (
+      await client.browsers.list(
+        { ...page, status, ...(query !== '' && { query }), ...(Object.keys(tags).length > 0 && { tags }) },
+        { signal },
+      )
+    ).getPaginatedItems() as unknown as Browser[]
+  const list = useLongList<Browser>({ key: ['browser', status, query, tags], read, idOf })
+  const selection = useSelection(JSON.stringify([projectId, filters]), list.rows, read)
+  const { ids: chosen } = selection
   const canWrite = power.can('browsers:write')
   const setCreating = (isCreating: boolean) =>
     void navigate({
@@ -48,10 +52,6 @@ export function SessionsPage() {
     [change, tags],
   )
   const columns = useMemo(() => columnsOf(onTag), [onTag])
-  const selected = useMemo(
-    () => list.rows.filter((row) => chosen.has(row.session_id) && row.deleted_at === undefined),
-    [list.rows, chosen],
-  )
   return (
     <Page
       title="Sessions"
@@ -68,9 +68,11 @@ export function SessionsPage() {
         </button>
       }
     >
-      <FilterBar filters={filters} onChange={change} />
+      <FilterBar filters={filters} onChange={change}>
+        {list.rows.length > 0 && <Count count={list.rows.length} hasMore={list.hasMore} what="Sessions" />}
+      </FilterBar>
       {chosen.size > 0 && (
-        <EndSelected sessions={selected} count={chosen.size} onClear={() => setChosen(noIds)} />
+        <EndSelected selection={selection} hasMore={list.hasMore && chosen.size <= list.rows.length} />
       )}
       {list.error !== null && <ErrorNote error={list.error} onRetry={() => void list.refetch()} />}
       {list.isPending && list.error === null && <Loading what="sessions" />}
@@ -85,7 +87,7 @@ export function SessionsPage() {
           onOpen={({ session_id: id }) =>
             void navigate({ to: '/sessions/$id', params: { id }, search: keepProject })
           }
-          {...(canWrite && { selection: { ids: chosen, onChange: setChosen } })}
+          {...(canWrite && { selection: { ids: chosen, onChange: selection.choose, hasMore: list.hasMore } })}
         />
       )}
       {!list.isPending && list.rows.length === 0 && (

@@ -6,11 +6,13 @@ import { SessionState } from './SessionState.tsx'
 import type { Column } from '../../parts/Table.tsx'
 import { duration, Time } from '../../parts/Time.tsx'
 
+const MAX_TAGS = 2
+
 export function columnsOf(onTag: (name: string, value: string) => void): readonly Column<Browser>[] {
   return [
     {
       name: 'Session',
-      width: 'minmax(180px, 2fr)',
+      width: 'minmax(205px, 1.9fr)',
       isMain: true,
       render: ({ session_id: id, name }) => (
         <Link
@@ -34,13 +36,13 @@ export function columnsOf(onTag: (name: string, value: string) => void): readonl
     },
     {
       name: 'Tags',
-      width: 'minmax(90px, 1.4fr)',
-      render: ({ tags }) => <Tags tags={tags} onPick={onTag} />,
+      width: 'minmax(120px, 2fr)',
+      render: ({ tags }) => <Tags tags={tags} max={MAX_TAGS} onPick={onTag} />,
     },
-    { name: 'Browser', width: '122px', render: modeOf },
+    { name: 'Browser', width: '118px', render: modeOf },
     {
       name: 'Profile',
-      width: 'minmax(60px, 0.8fr)',
+      width: 'minmax(60px, 0.9fr)',
       render: ({ profile }) => profile && <span title={profile.id}>{profile.name ?? profile.id}</span>,
     },
     {
@@ -53,7 +55,7 @@ export function columnsOf(onTag: (name: string, value: string) => void): readonl
           </Link>
         ),
     },
-    { name: 'Created', width: '108px', render: ({ created_at: at }) => <Time at={at} /> },
+    { name: 'Created', width: '118px', render: ({ created_at: at }) => <Time at={at} /> },
     {
       name: 'Uptime',
       width: '88px',

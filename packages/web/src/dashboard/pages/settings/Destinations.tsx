@@ -6,29 +6,31 @@ import { Badge } from '../../parts/Badge.tsx'
 import { curl } from '../../parts/command.ts'
 import { Code } from '../../parts/Copy.tsx'
 import { Confirm } from '../../parts/Dialog.tsx'
-import { filled, FormDialog, TextField } from '../../parts/Form.tsx'
 import { Icon } from '../../parts/Icon.tsx'
+import { idOf } from '../../parts/id-of.ts'
+import { Menu } from '../../parts/Menu.tsx'
 import { Pending } from '../../parts/Notes.tsx'
 import { Card } from '../../parts/Page.tsx'
+import { ShowMore } from '../../parts/ShowMore.tsx'
 import { Time } from '../../parts/Time.tsx'
 import { useAct } from '../../parts/use-act.ts'
-import { useList } from '../../parts/use-list.ts'
+import { useLongList } from '../../parts/use-long-list.ts'
 import { useUrl } from '../../parts/use-url.ts'
-import { newRow, ValueRows, valuesOf, type ValueRow } from '../../parts/ValueRows.tsx'
+import { DestinationForm, PATH } from './DestinationForm.tsx'
 
 const REFETCH_MS = 10_000
-const PATH = '/telemetry/destinations'
 
 export function Destinations() {
   const ask = useAsk()
   const url = useUrl()
   const canWrite = usePower().can('browsers:write')
   // How the deliveries go is no change that the server announces.
-  const list = useList<OtlpDestination>(
-    ['telemetry_destination'],
-    ({ limit, offset }, signal) => ask(`${PATH}?limit=${limit}&offset=${offset}`, { signal }),
-    { refetchMs: REFETCH_MS },
-  )
+  const list = useLongList<OtlpDestination>({
+    key: ['telemetry_destination'],
+    idOf,
+    read: ({ limit, offset }, signal) => ask(`${PATH}?limit=${limit}&offset=${offset}`, { signal }),
+    refetchMs: REFETCH_MS,
+  })
   return (
     <Card
       title="Telemetry destinations"
@@ -57,13 +59,9 @@ export function Destinations() {
           ))}
         </ul>
       )}
-      {list.hasNextPage && (
-        <button type="button" onClick={list.onEnd}>
-          Show more
-        </button>
-      )}
+      <ShowMore list={list} />
       {canWrite && url.text('create') === 'destination' && (
-        <CreateDestination onClose={() => url.set({ create: undefined })} />
+        <DestinationForm onClose={() => url.set({ create: undefined })} />
       )}
     </Card>
   )
@@ -71,7 +69,8 @@ export function Destinations() {
 
 function Destination({ destination, canWrite }: { destination: OtlpDestination; canWrite: boolean }) {
   const ask = useAsk()
-  const [isAsking, setAsking] = useState(false)
+  const [open, setOpen] = useState<'edit' | 'delete'>()
+  const close = () => setOpen(undefined)
   const remove = useAct({
     run: () => ask(`${PATH}/${encodeURIComponent(destination.id)}`, { method: 'DELETE' }),
     done: 'The destination is deleted',
@@ -99,69 +98,26 @@ function Destination({ destination, canWrite }: { destination: OtlpDestination; 
         )}
       </span>
       {canWrite && (
-        <button type="button" className="plain" aria-label={`Delete ${name}`} onClick={() => setAsking(true)}>
-          <Icon name="trash" size={16} />
-        </button>
+        <Menu
+          label={`Actions for ${name}`}
+          items={[
+            { text: 'Change', icon: 'settings', onSelect: () => setOpen('edit') },
+            { text: 'Delete', icon: 'trash', isDanger: true, onSelect: () => setOpen('delete') },
+          ]}
+        />
       )}
       {delivery.last_error !== undefined && delivery.consecutive_failures > 0 && (
         <p className="bad">{delivery.last_error}</p>
       )}
+      {open === 'edit' && <DestinationForm destination={destination} onClose={close} />}
       <Confirm
         title={`Delete ${name}?`}
         text="Events that wait for it are not delivered any more."
         action="Delete"
-        isOpen={isAsking}
-        onClose={() => setAsking(false)}
+        isOpen={open === 'delete'}
+        onClose={close}
         onConfirm={() => remove.mutateAsync()}
       />
     </li>
-  )
-}
-
-function CreateDestination({ onClose }: { onClose: () => void }) {
-  const ask = useAsk()
-  const [name, setName] = useState('')
-  const [endpoint, setEndpoint] = useState('')
-  const [about, setAbout] = useState('')
-  const [rows, setRows] = useState<readonly ValueRow[]>(() => [newRow('Authorization')])
-  const create = useAct({
-    run: (signal: AbortSignal) =>
-      ask(PATH, {
-        method: 'POST',
-        signal,
-        body: {
-          name: name.trim(),
-          endpoint: endpoint.trim(),
-          headers: valuesOf(rows.filter(({ value }) => value !== '')),
-          ...(filled(about) !== undefined && { description: about.trim() }),
-        },
-      }),
-    done: 'The destination is added',
-    changes: ['telemetry_destination'],
-    isQuiet: true,
-  })
-  return (
-    <FormDialog
-      title="Add a telemetry destination"
-      text="A session exports to it when its telemetry names it."
-      action="Add"
-      onClose={onClose}
-      onSend={async (signal) => {
-        await create.mutateAsync(signal)
-        onClose()
-      }}
-    >
-      <TextField name="name" label="Name" autoFocus value={name} onChange={setName} />
-      <TextField
-        name="endpoint"
-        label="Address of the collector"
-        hint="OTLP over HTTP; /v1/logs is added"
-        placeholder="https://otlp.example.com"
-        value={endpoint}
-        onChange={setEndpoint}
-      />
-      <ValueRows label="Headers" name="headers" rows={rows} onChange={setRows} />
-      <TextField name="description" label="Description" isOptional value={about} onChange={setAbout} />
-    </FormDialog>
   )
 }

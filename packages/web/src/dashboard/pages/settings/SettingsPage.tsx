@@ -1,8 +1,6 @@
 import { useState } from 'react'
-import { useQueryClient } from '@tanstack/react-query'
 import { usePower } from '../../api/context.ts'
-import { SIGN_IN_KEY } from '../../api/queries.ts'
-import { signOut } from '../../api/sign-in.ts'
+import { useLeave } from '../../api/use-leave.ts'
 import { Icon } from '../../parts/Icon.tsx'
 import { Card, Facts, Page } from '../../parts/Page.tsx'
 import { setTheme, theme, themes, type Theme } from '../../parts/theme.ts'
@@ -33,13 +31,8 @@ export function SettingsPage() {
 }
 
 function WhoYouAre() {
-  const queries = useQueryClient()
+  const leave = useLeave()
   const { key, project, expires_at: until, version } = usePower().signIn
-  const leave = async () => {
-    await signOut()
-    queries.clear()
-    queries.setQueryData(SIGN_IN_KEY, null)
-  }
   return (
     <div className="form">
       <Facts

@@ -1,12 +1,14 @@
 // The files of the session as a tree. Folders are read when they are opened.
-import { useState } from 'react'
+import { useRef, useState, type ChangeEvent } from 'react'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useQueryClient } from '@tanstack/react-query'
 import { useApi } from '../../../api/context.ts'
 import { Confirm } from '../../../parts/Dialog.tsx'
 import { Icon } from '../../../parts/Icon.tsx'
+import { Menu } from '../../../parts/Menu.tsx'
 import { pathOf, useSession } from '../session.ts'
 import { FileEditor } from './FileEditor.tsx'
+import { chosen, readDrop, type Dropped } from './dropped.ts'
 import { type FileEntry, parentOf } from './file-calls.ts'
 import { Folder } from './Folder.tsx'
 import { NewNameDialog, type NameTask } from './NewNameDialog.tsx'
@@ -50,7 +52,7 @@ export default function FilesTab() {
             ))}
         </nav>
         <span className="spacer" />
-        <UploadButton onFiles={(files) => uploads.add(root, files)} />
+        <UploadMenu onFiles={(files) => uploads.add(root, files)} />
         <button type="button" onClick={() => setTask({ kind: 'file', folder: root })}>
           New file
         </button>
@@ -71,7 +73,7 @@ export default function FilesTab() {
         onDragOver={(event) => event.preventDefault()}
         onDrop={(event) => {
           event.preventDefault()
-          uploads.add(root, [...event.dataTransfer.files])
+          uploads.add(root, readDrop(event.dataTransfer))
         }}
       >
         <ul role="tree" aria-label={`Files of ${root}`}>
@@ -88,7 +90,7 @@ export default function FilesTab() {
             }}
           />
         </ul>
-        <p className="quiet drop-hint">Drop files here, or on a folder, to upload them.</p>
+        <p className="quiet drop-hint">Drop files and folders here, or on a folder, to upload them.</p>
       </div>
       {task && <NewNameDialog task={task} onClose={() => setTask(undefined)} onDone={() => void read()} />}
       <Confirm
@@ -116,19 +118,39 @@ export default function FilesTab() {
   )
 }
 
-function UploadButton({ onFiles }: { onFiles: (files: readonly File[]) => void }) {
+function UploadMenu({ onFiles }: { onFiles: (files: readonly Dropped[]) => void }) {
+  const files = useRef<HTMLInputElement>(null)
+  const folder = useRef<HTMLInputElement>(null)
+  const field = {
+    className: 'unseen',
+    type: 'file',
+    multiple: true,
+    tabIndex: -1,
+    onChange: ({ target }: ChangeEvent<HTMLInputElement>) => {
+      onFiles(chosen(target.files))
+      target.value = ''
+    },
+  }
   return (
-    <label className="button upload-button">
-      <Icon name="upload" size={15} /> Upload
+    <>
+      <input {...field} ref={files} aria-label="Files to upload" />
       <input
-        className="unseen"
-        type="file"
-        multiple
-        onChange={({ target }) => {
-          onFiles([...(target.files ?? [])])
-          target.value = ''
+        {...field}
+        ref={(element) => {
+          folder.current = element
+          if (element) element.webkitdirectory = true
         }}
+        aria-label="Folder to upload"
       />
-    </label>
+      <Menu
+        label="Files or a folder"
+        items={[
+          { text: 'Files', icon: 'file', onSelect: () => files.current?.click() },
+          { text: 'A folder', icon: 'folder', onSelect: () => folder.current?.click() },
+        ]}
+      >
+        <Icon name="upload" size={15} /> Upload
+      </Menu>
+    </>
   )
 }

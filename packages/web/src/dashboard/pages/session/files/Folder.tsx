@@ -1,5 +1,5 @@
 // The entries of one folder, and those of the folders in it that are open.
-import { useRef, useState, type DragEvent, type KeyboardEvent } from 'react'
+import { useRef, useState, type DragEvent, type KeyboardEvent, type ReactNode } from 'react'
 import { useQuery } from '@tanstack/react-query'
 import { useApi } from '../../../api/context.ts'
 import { noPlaceholder } from '../../../api/queries.ts'
@@ -8,6 +8,7 @@ import { Menu, type MenuItem } from '../../../parts/Menu.tsx'
 import { Pending } from '../../../parts/Notes.tsx'
 import { Time, bytes } from '../../../parts/Time.tsx'
 import { pathOf, useSession } from '../session.ts'
+import { readDrop, type Dropped } from './dropped.ts'
 import { listFolder, type FileEntry } from './file-calls.ts'
 
 const REFETCH_MS = 10_000
@@ -19,7 +20,7 @@ export interface FileActs {
   readonly rename: (entry: FileEntry) => void
   readonly remove: (entry: FileEntry) => void
   readonly create: (entry: FileEntry, kind: 'file' | 'folder') => void
-  readonly upload: (entry: FileEntry, files: readonly File[]) => void
+  readonly upload: (entry: FileEntry, files: Promise<readonly Dropped[]>) => void
 }
 
 export interface FolderProps {
@@ -39,16 +40,16 @@ export function Folder({ path, level, acts }: FolderProps) {
   })
   if (!query.data) {
     return (
-      <li role="none">
+      <Line level={level}>
         <Pending query={query} what="the folder" />
-      </li>
+      </Line>
     )
   }
   if (query.data.length === 0) {
     return (
-      <li role="none" className="quiet file-empty">
+      <Line level={level} isQuiet>
         Empty
-      </li>
+      </Line>
     )
   }
   return (
@@ -57,12 +58,32 @@ export function Folder({ path, level, acts }: FolderProps) {
         <Entry key={entry.path} entry={entry} level={level} acts={acts} />
       ))}
       {query.data.length > MAX_SHOWN && (
-        <li role="none" className="quiet file-empty">
+        <Line level={level} isQuiet>
           {query.data.length - MAX_SHOWN} more are not shown
-        </li>
+        </Line>
       )}
     </>
   )
+}
+
+/** A tree has only items, also where it has to say something. */
+function Line({ level, isQuiet = false, children }: LineProps) {
+  return (
+    <li
+      role="treeitem"
+      aria-level={level}
+      aria-selected={false}
+      className={isQuiet ? 'quiet file-empty' : ''}
+    >
+      {children}
+    </li>
+  )
+}
+
+interface LineProps {
+  readonly level: number
+  readonly isQuiet?: boolean
+  readonly children: ReactNode
 }
 
 function Entry({ entry, level, acts }: { entry: FileEntry; level: number; acts: FileActs }) {
@@ -93,7 +114,7 @@ function Entry({ entry, level, acts }: { entry: FileEntry; level: number; acts: 
       event.preventDefault()
       event.stopPropagation()
       setOver(false)
-      acts.upload(entry, [...event.dataTransfer.files])
+      acts.upload(entry, readDrop(event.dataTransfer))
     },
   }
   return (

@@ -1,11 +1,14 @@
 // Uploads that run, with their progress. Leaving the tab cancels them.
 import { useEffect, useRef, useState } from 'react'
 import { useApi } from '../../../api/context.ts'
+import { upload } from '../../../api/upload.ts'
 import { Icon } from '../../../parts/Icon.tsx'
 import { say, sayProblem } from '../../../parts/toasts.ts'
 import { pathOf, useSession } from '../session.ts'
-import { join, upload } from './file-calls.ts'
+import type { Dropped } from './dropped.ts'
+import { join } from './file-calls.ts'
 
+/** What was dropped or chosen together. */
 interface Running {
   readonly key: number
   readonly name: string
@@ -15,7 +18,7 @@ interface Running {
 
 export interface Uploads {
   readonly running: readonly Running[]
-  add(folder: string, files: readonly File[]): void
+  add(folder: string, files: Promise<readonly Dropped[]> | readonly Dropped[]): void
 }
 
 let lastKey = 0
@@ -31,37 +34,41 @@ export function useUploads(onDone: () => void): Uploads {
       for (const stop of stops) stop.abort()
     }
   }, [])
-  const send = async (folder: string, file: File) => {
+  const send = async (folder: string, given: Promise<readonly Dropped[]> | readonly Dropped[]) => {
     const key = ++lastKey
     const stop = new AbortController()
     all.current.add(stop)
-    setRunning((old) => [...old, { key, name: file.name, share: 0, stop }])
-    const path = encodeURIComponent(join(folder, file.name))
+    const show = (part: Partial<Running>) =>
+      setRunning((old) => old.map((each) => (each.key === key ? { ...each, ...part } : each)))
+    setRunning((old) => [...old, { key, name: 'Reading what to upload', share: 0, stop }])
     try {
-      await upload({
-        url: pathOf(session, `/fs/write_file?path=${path}`),
-        file,
-        projectId,
-        signal: stop.signal,
-        onProgress: (share) =>
-          setRunning((old) => old.map((each) => (each.key === key ? { ...each, share } : each))),
-      })
-      say(`${file.name} is uploaded`)
-      onDone()
+      const files = await given
+      // One after another, so that many small files are no flood.
+      for (const [index, { file, path }] of files.entries()) {
+        stop.signal.throwIfAborted()
+        const place = files.length === 1 ? path : `${path} (${index + 1} of ${files.length})`
+        show({ name: place, share: index / files.length })
+        await upload(pathOf(session, `/fs/write_file?path=${encodeURIComponent(join(folder, path))}`), {
+          method: 'PUT',
+          body: file,
+          projectId,
+          signal: stop.signal,
+          onProgress: (share) => show({ share: (index + share) / files.length }),
+        })
+      }
+      const [first] = files
+      if (first) {
+        say(files.length === 1 ? `${first.file.name} is uploaded` : `${files.length} files are uploaded`)
+      }
     } catch (error) {
       if (!stop.signal.aborted) sayProblem(error)
     } finally {
       all.current.delete(stop)
       setRunning((old) => old.filter((each) => each.key !== key))
+      onDone()
     }
   }
-  return {
-    running,
-    add: (folder, files) => {
-      // One after another, so that many small files are no flood.
-      void files.reduce((before, file) => before.then(() => send(folder, file)), Promise.resolve())
-    },
-  }
+  return { running, add: (folder, files) => void send(folder, files) }
 }
 
 export function UploadList({ uploads: { running } }: { uploads: Uploads }) {

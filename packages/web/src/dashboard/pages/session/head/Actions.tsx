@@ -6,10 +6,11 @@ import { Icon } from '../../../parts/Icon.tsx'
 import { Menu, type MenuItem } from '../../../parts/Menu.tsx'
 import { useAct } from '../../../parts/use-act.ts'
 import { hasEnded, pathOf, useReplays, useSession } from '../session.ts'
+import { ChangeDialog } from './ChangeDialog.tsx'
 import { NameDialog } from './NameDialog.tsx'
 import { TagsDialog } from './TagsDialog.tsx'
 
-type Open = 'name' | 'tags' | 'end' | 'save' | undefined
+type Open = 'change' | 'name' | 'tags' | 'end' | 'save' | undefined
 
 export function Actions() {
   const session = useSession()
@@ -32,8 +33,9 @@ export function Actions() {
   if (hasEnded(session) || !power.can('browsers:write')) return null
   const close = () => setOpen(undefined)
   const items: MenuItem[] = [
-    { text: 'Rename', onSelect: () => setOpen('name') },
-    { text: 'Edit tags', onSelect: () => setOpen('tags') },
+    { text: 'Change', icon: 'settings', onSelect: () => setOpen('change') },
+    { text: 'Rename', icon: 'file', onSelect: () => setOpen('name') },
+    { text: 'Edit tags', icon: 'credentials', onSelect: () => setOpen('tags') },
     ...(session.profile && power.can('profiles:write')
       ? [{ text: 'Save profile now', icon: 'profiles' as const, onSelect: () => setOpen('save') }]
       : []),
@@ -54,6 +56,7 @@ export function Actions() {
         End session
       </button>
       <Menu label="More" items={items} />
+      {open === 'change' && <ChangeDialog onClose={close} />}
       {open === 'name' && <NameDialog onClose={close} />}
       {open === 'tags' && <TagsDialog onClose={close} />}
       <EndConfirm isOpen={open === 'end'} onClose={close} />

@@ -64,7 +64,7 @@ export function Waterfall({ exchanges, opened, onOpen }: WaterfallProps) {
             >
               <span className="number">{error === undefined ? (status ?? '…') : 'failed'}</span>
               <span className="request-url" title={`${method} ${url}`}>
-                <b>{method}</b> {shortOf(url)}
+                <b>{method}</b> <ShortUrl url={url} />
               </span>
               <span className="quiet request-type">{type}</span>
               <span className="number quiet">{sizeOf(exchange)}</span>
@@ -109,9 +109,14 @@ const toneOf = ({ error, status = 0 }: Exchange) =>
         ? 'warn'
         : 'plain'
 
-/** The end of an address says more than its beginning. */
-function shortOf(url: string): string {
+/** The path says more than the host, which is often that of the row before. */
+function ShortUrl({ url }: { url: string }) {
   const parsed = URL.parse(url)
   if (!parsed || !parsed.protocol.startsWith('http')) return url.slice(0, 200)
-  return `${parsed.host}${parsed.pathname}${parsed.search}`
+  return (
+    <>
+      {parsed.pathname}
+      {parsed.search} <span className="quiet">{parsed.host}</span>
+    </>
+  )
 }

@@ -1,54 +1,29 @@
-import { Check, Field } from '../../../parts/Field.tsx'
-import { problemAt } from '../../../api/field-problems.ts'
+import { Check } from '../../../parts/Field.tsx'
 import type { FormProps } from './draft.ts'
+import { DraftField } from './DraftField.tsx'
 
-export function BasicOptions({ draft, set, problems }: FormProps) {
+export function BasicOptions(form: FormProps) {
+  const { draft, set } = form
   return (
     <>
-      <Field
+      <DraftField
+        {...form}
+        of="name"
+        at="name"
         label="Name"
-        isOptional
         hint="Letters, digits, dot, dash, underscore"
-        problem={problemAt(problems, 'name')}
-      >
-        {(attributes) => (
-          <input
-            {...attributes}
-            name="name"
-            autoComplete="off"
-            autoFocus
-            maxLength={255}
-            value={draft.name}
-            onChange={({ target }) => set({ name: target.value })}
-          />
-        )}
-      </Field>
-      <Field label="Address to open" isOptional problem={problemAt(problems, 'start_url')}>
-        {(attributes) => (
-          <input
-            {...attributes}
-            name="start_url"
-            inputMode="url"
-            autoComplete="off"
-            placeholder="https://example.com"
-            value={draft.startUrl}
-            onChange={({ target }) => set({ startUrl: target.value })}
-          />
-        )}
-      </Field>
+        maxLength={255}
+        autoFocus
+      />
+      <DraftField
+        {...form}
+        of="startUrl"
+        at="start_url"
+        label="Address to open"
+        placeholder="https://example.com"
+      />
       <div className="form-grid">
-        <Check
-          label="Headless"
-          hint="Without a display; uses less memory"
-          isChecked={draft.headless}
-          onChange={(headless) => set({ headless })}
-        />
-        <Check
-          label="Stealth"
-          hint="Hides signs of automation from pages"
-          isChecked={draft.stealth}
-          onChange={(stealth) => set({ stealth })}
-        />
+        <DisplayChecks {...form} />
         <Check
           label="Record"
           hint="A video from the first moment"
@@ -57,42 +32,37 @@ export function BasicOptions({ draft, set, problems }: FormProps) {
         />
       </div>
       <div className="form-grid">
-        <Field
+        <DraftField
+          {...form}
+          of="timeoutSeconds"
+          at="timeout_seconds"
           label="Ends after"
-          isOptional
           hint="Seconds without use; 60 when empty"
-          problem={problemAt(problems, 'timeout_seconds')}
-        >
-          {(attributes) => (
-            <input
-              {...attributes}
-              name="timeout_seconds"
-              inputMode="numeric"
-              autoComplete="off"
-              placeholder="60"
-              value={draft.timeoutSeconds}
-              onChange={({ target }) => set({ timeoutSeconds: target.value })}
-            />
-          )}
-        </Field>
-        <Field
-          label="Tags"
-          isOptional
-          hint="One name=value on each line"
-          problem={problemAt(problems, 'tags')}
-        >
-          {(attributes) => (
-            <textarea
-              {...attributes}
-              name="tags"
-              rows={2}
-              spellCheck={false}
-              value={draft.tags}
-              onChange={({ target }) => set({ tags: target.value })}
-            />
-          )}
-        </Field>
+          placeholder="60"
+          isNumber
+        />
+        <DraftField {...form} of="tags" at="tags" label="Tags" hint="One name=value on each line" lines={2} />
       </div>
+    </>
+  )
+}
+
+/** What sessions and pools have alike. */
+export function DisplayChecks({ draft, set }: FormProps) {
+  return (
+    <>
+      <Check
+        label="Headless"
+        hint="Without a display; uses less memory"
+        isChecked={draft.headless}
+        onChange={(headless) => set({ headless })}
+      />
+      <Check
+        label="Stealth"
+        hint="Hides signs of automation from pages"
+        isChecked={draft.stealth}
+        onChange={(stealth) => set({ stealth })}
+      />
     </>
   )
 }

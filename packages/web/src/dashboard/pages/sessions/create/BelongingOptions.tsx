@@ -1,16 +1,16 @@
 // What a session brings along: a profile, extensions, a proxy. Each is offered as far as the key may see it.
 import { useQuery } from '@tanstack/react-query'
 import { useApi } from '../../../api/context.ts'
-import { problemAt } from '../../../api/field-problems.ts'
-import { Check, Field } from '../../../parts/Field.tsx'
+import { Check } from '../../../parts/Field.tsx'
+import { SelectField, useProblemAt } from '../../../parts/Form.tsx'
 import type { FormProps } from './draft.ts'
+import { DraftField } from './DraftField.tsx'
 import { Fold } from './Fold.tsx'
-import { TextField } from './TextField.tsx'
 
 const MAX_OFFERED = 100
 
 export function ProfileOptions(props: FormProps) {
-  const { draft, set, problems, isPool = false } = props
+  const { draft, set, isPool = false } = props
   const { client, power, projectId } = useApi()
   const { data = [] } = useQuery({
     queryKey: ['profile', 'choice', projectId ?? null, draft.profile],
@@ -24,12 +24,8 @@ export function ProfileOptions(props: FormProps) {
     enabled: power.can('profiles:read'),
   })
   return (
-    <Fold
-      title="Profile"
-      about="cookies and logins from before"
-      hasProblem={problemAt(problems, 'profile') !== undefined}
-    >
-      <TextField {...props} of="profile" at="profile" label="Profile" hint="Name or id" list="profiles" />
+    <Fold title="Profile" about="cookies and logins from before" fields={['profile']}>
+      <DraftField {...props} of="profile" at="profile" label="Profile" hint="Name or id" list="profiles" />
       <datalist id="profiles">
         {data.map(({ id, name }) => (
           <option key={id} value={name ?? id} />
@@ -56,7 +52,7 @@ export function ProfileOptions(props: FormProps) {
   )
 }
 
-export function ExtensionOptions({ draft, set, problems }: FormProps) {
+export function ExtensionOptions({ draft, set }: FormProps) {
   const { client, power, projectId } = useApi()
   const canSee = power.can('extensions:read')
   const { data = [] } = useQuery({
@@ -67,13 +63,9 @@ export function ExtensionOptions({ draft, set, problems }: FormProps) {
   })
   const toggle = (id: string, isChosen: boolean) =>
     set({ extensions: isChosen ? [...draft.extensions, id] : draft.extensions.filter((each) => each !== id) })
-  const problem = problemAt(problems, 'extensions')
+  const problem = useProblemAt('extensions')
   return (
-    <Fold
-      title="Extensions"
-      about={`${draft.extensions.length || 'none'} chosen`}
-      hasProblem={problem !== undefined}
-    >
+    <Fold title="Extensions" about={`${draft.extensions.length || 'none'} chosen`} fields={['extensions']}>
       {data.length === 0 && (
         <p className="quiet">
           {canSee
@@ -97,7 +89,7 @@ export function ExtensionOptions({ draft, set, problems }: FormProps) {
 }
 
 export function NetworkOptions(props: FormProps) {
-  const { draft, set, problems, isPool = false } = props
+  const { draft, set, isPool = false } = props
   const { client, power, projectId } = useApi()
   const { data = [] } = useQuery({
     queryKey: ['proxy', 'choice', projectId ?? null],
@@ -105,34 +97,25 @@ export function NetworkOptions(props: FormProps) {
       (await client.proxies.list({ limit: MAX_OFFERED }, { signal })).getPaginatedItems(),
     enabled: power.can('proxies:read'),
   })
-  const hasProblem = ['proxy', 'proxy_id', 'network'].some(
-    (field) => problemAt(problems, field) !== undefined,
-  )
   return (
-    <Fold title="Network" about="proxy, private hosts" hasProblem={hasProblem}>
-      <Field
+    <Fold title="Network" about="proxy, private hosts" fields={['proxy', 'proxy_id', 'network']}>
+      <SelectField
+        name={isPool ? 'proxy_id' : 'proxy'}
         label="Proxy"
         isOptional
-        problem={problemAt(problems, 'proxy') ?? problemAt(problems, 'proxy_id')}
-      >
-        {(attributes) => (
-          <select
-            {...attributes}
-            name="proxy"
-            value={draft.proxy}
-            onChange={({ target }) => set({ proxy: target.value })}
-          >
-            <option value="">As usual</option>
-            {!isPool && <option value="mode:default">Default proxy of stealth sessions</option>}
-            {!isPool && <option value="mode:direct">None</option>}
-            {data.map(({ id, name, type }) => (
-              <option key={id} value={`id:${id}`}>
-                {name ?? id} ({type})
-              </option>
-            ))}
-          </select>
-        )}
-      </Field>
+        value={draft.proxy}
+        onChange={(proxy) => set({ proxy })}
+        options={[
+          { value: '', text: 'As usual' },
+          ...(isPool
+            ? []
+            : [
+                { value: 'mode:default', text: 'Default proxy of stealth sessions' },
+                { value: 'mode:direct', text: 'None' },
+              ]),
+          ...data.map(({ id, name, type }) => ({ value: `id:${id}`, text: `${name ?? id} (${type})` })),
+        ]}
+      />
       <Check
         label="Choose the private hosts"
         hint="Destinations to reach without the proxy, instead of all private addresses"
@@ -140,22 +123,14 @@ export function NetworkOptions(props: FormProps) {
         onChange={(hasPrivateHosts) => set({ hasPrivateHosts })}
       />
       {draft.hasPrivateHosts && (
-        <Field
+        <DraftField
+          {...props}
+          of="privateHosts"
+          at="network"
           label="Private hosts"
           hint="Hosts, *.domains, addresses or CIDRs; empty for none"
-          problem={problemAt(problems, 'network')}
-        >
-          {(attributes) => (
-            <textarea
-              {...attributes}
-              name="private_hosts"
-              rows={2}
-              spellCheck={false}
-              value={draft.privateHosts}
-              onChange={({ target }) => set({ privateHosts: target.value })}
-            />
-          )}
-        </Field>
+          lines={2}
+        />
       )}
     </Fold>
   )

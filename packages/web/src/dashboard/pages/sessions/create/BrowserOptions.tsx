@@ -1,11 +1,9 @@
-import { problemAt } from '../../../api/field-problems.ts'
-import { Check, Field } from '../../../parts/Field.tsx'
+import { Check } from '../../../parts/Field.tsx'
+import { SelectField, useProblemAt } from '../../../parts/Form.tsx'
 import type { FormProps } from './draft.ts'
+import { DraftField } from './DraftField.tsx'
 import { Fold } from './Fold.tsx'
-import { TextField } from './TextField.tsx'
 
-const has = (problems: FormProps['problems'], ...fields: string[]) =>
-  fields.some((field) => problemAt(problems, field) !== undefined)
 const timezones = Intl.supportedValuesOf('timeZone')
 const locales = [
   'en-US',
@@ -22,17 +20,18 @@ const locales = [
 ]
 
 export function ScreenOptions(props: FormProps) {
-  const { draft, set, problems, isPool = false } = props
+  const { draft, set, isPool = false } = props
+  const [sizeProblem, gpuProblem] = [useProblemAt('viewport'), useProblemAt('gpu')]
   return (
     <Fold
       title="Screen"
       about={isPool ? 'size, full screen' : 'size, full screen, GPU'}
-      hasProblem={has(problems, 'viewport', 'gpu', 'kiosk_mode')}
+      fields={['viewport', 'gpu', 'kiosk_mode']}
     >
       <div className="form-grid">
-        <TextField {...props} of="width" at="viewport.width" label="Width" placeholder="1920" isNumber />
-        <TextField {...props} of="height" at="viewport.height" label="Height" placeholder="1080" isNumber />
-        <TextField
+        <DraftField {...props} of="width" at="viewport.width" label="Width" placeholder="1920" isNumber />
+        <DraftField {...props} of="height" at="viewport.height" label="Height" placeholder="1080" isNumber />
+        <DraftField
           {...props}
           of="refreshRate"
           at="viewport.refresh_rate"
@@ -41,7 +40,7 @@ export function ScreenOptions(props: FormProps) {
           isNumber
         />
       </div>
-      {problems['viewport'] !== undefined && <p className="hint bad">The size {problems['viewport']}</p>}
+      {sizeProblem !== undefined && <p className="hint bad">{sizeProblem}</p>}
       <div className="form-grid">
         <Check
           label="Kiosk mode"
@@ -52,7 +51,7 @@ export function ScreenOptions(props: FormProps) {
         {!isPool && (
           <Check
             label="GPU"
-            hint={problemAt(problems, 'gpu') ?? (draft.headless ? 'Headful sessions only' : 'Use a GPU')}
+            hint={gpuProblem ?? (draft.headless ? 'Headful sessions only' : 'Use a GPU')}
             isChecked={draft.gpu && !draft.headless}
             isDisabled={draft.headless}
             onChange={(gpu) => set({ gpu })}
@@ -64,16 +63,16 @@ export function ScreenOptions(props: FormProps) {
 }
 
 export function PlaceOptions(props: FormProps) {
-  const { draft, set, problems } = props
+  const { draft, set } = props
   return (
     <Fold
       title="Language and place"
       about="locale, time zone, region, memory, standby"
-      hasProblem={has(problems, 'locale', 'timezone', 'region', 'memory', 'standby_after_seconds')}
+      fields={['locale', 'timezone', 'region', 'memory', 'standby_after_seconds']}
     >
       <div className="form-grid">
-        <TextField {...props} of="locale" at="locale" label="Locale" placeholder="en-US" list="locales" />
-        <TextField
+        <DraftField {...props} of="locale" at="locale" label="Locale" placeholder="en-US" list="locales" />
+        <DraftField
           {...props}
           of="timezone"
           at="timezone"
@@ -81,27 +80,21 @@ export function PlaceOptions(props: FormProps) {
           placeholder="UTC"
           list="timezones"
         />
-        <TextField {...props} of="region" at="region" label="Region" hint="As the operator named it" />
-        <Field
+        <DraftField {...props} of="region" at="region" label="Region" hint="As the operator named it" />
+        <SelectField
+          name="memory"
           label="Memory"
           isOptional
-          problem={problemAt(problems, 'memory')}
           hint="Headful without GPU only"
-        >
-          {(attributes) => (
-            <select
-              {...attributes}
-              name="memory"
-              value={draft.memory}
-              onChange={({ target }) => set({ memory: target.value })}
-            >
-              <option value="">As the operator has set</option>
-              <option value="8GiB">8 GiB</option>
-              <option value="16GiB">16 GiB</option>
-            </select>
-          )}
-        </Field>
-        <TextField
+          value={draft.memory}
+          onChange={(memory) => set({ memory })}
+          options={[
+            { value: '', text: 'As the operator has set' },
+            { value: '8GiB', text: '8 GiB' },
+            { value: '16GiB', text: '16 GiB' },
+          ]}
+        />
+        <DraftField
           {...props}
           of="standbyAfterSeconds"
           at="standby_after_seconds"

@@ -5,6 +5,7 @@ import { useNavigate } from '@tanstack/react-router'
 import { useApi } from '../../../api/context.ts'
 import { fieldProblems } from '../../../api/field-problems.ts'
 import { Dialog } from '../../../parts/Dialog.tsx'
+import { ProblemsContext } from '../../../parts/Form.tsx'
 import { ErrorNote } from '../../../parts/Notes.tsx'
 import { keepProject } from '../../../parts/project.ts'
 import { say } from '../../../parts/toasts.ts'
@@ -57,7 +58,7 @@ export function CreateDialog({ onClose }: { onClose: () => void }) {
     }
   }
 
-  const form = { draft, set, problems }
+  const form = { draft, set }
   return (
     <Dialog
       title="Create a session"
@@ -70,14 +71,16 @@ export function CreateDialog({ onClose }: { onClose: () => void }) {
     >
       <form className="create" onSubmit={(event) => void submit(event)} noValidate>
         <div className="create-form">
-          <BasicOptions {...form} />
-          <ScreenOptions {...form} />
-          <PlaceOptions {...form} />
-          <ProfileOptions {...form} />
-          <NetworkOptions {...form} />
-          <ExtensionOptions {...form} />
-          <WatchOptions {...form} />
-          <PolicyOptions {...form} />
+          <ProblemsContext value={problems}>
+            <BasicOptions {...form} />
+            <ScreenOptions {...form} />
+            <PlaceOptions {...form} />
+            <ProfileOptions {...form} />
+            <NetworkOptions {...form} />
+            <ExtensionOptions {...form} />
+            <WatchOptions {...form} />
+            <PolicyOptions {...form} />
+          </ProblemsContext>
         </div>
         <CodePanel request={request} />
         {error !== undefined && <ErrorNote error={error} />}

@@ -1,14 +1,18 @@
-import type { ReactNode } from 'react'
+import { useContext, type ReactNode } from 'react'
+import { problemAt } from '../../../api/field-problems.ts'
+import { ProblemsContext } from '../../../parts/Form.tsx'
 
 export interface FoldProps {
   readonly title: string
   readonly about: string
-  /** A problem inside must be seen. */
-  readonly hasProblem: boolean
+  /** The fields of the request that it is about: a problem inside must be seen. */
+  readonly fields: readonly string[]
   readonly children: ReactNode
 }
 
-export function Fold({ title, about, hasProblem, children }: FoldProps) {
+export function Fold({ title, about, fields, children }: FoldProps) {
+  const problems = useContext(ProblemsContext)
+  const hasProblem = fields.some((field) => problemAt(problems, field) !== undefined)
   return (
     <details className="fold" {...(hasProblem && { open: true })}>
       <summary>

@@ -1,23 +1,22 @@
 import { categories } from '@berth/contracts/telemetry-events'
-import { problemAt } from '../../../api/field-problems.ts'
-import { Check, Field } from '../../../parts/Field.tsx'
+import { Check } from '../../../parts/Field.tsx'
+import { SelectField, useProblemAt } from '../../../parts/Form.tsx'
 import type { Draft, FormProps } from './draft.ts'
+import { DraftField } from './DraftField.tsx'
 import { Fold } from './Fold.tsx'
 import { JsonField } from './JsonField.tsx'
-import { TextField } from './TextField.tsx'
 
 export function WatchOptions(props: FormProps) {
-  const { draft, set, problems, isPool = false } = props
-  const hasProblem = ['record', 'telemetry'].some((field) => problemAt(problems, field) !== undefined)
+  const { draft, set, isPool = false } = props
   return (
     <Fold
       title={isPool ? 'Telemetry' : 'Recording and telemetry'}
       about="what is kept of the session"
-      hasProblem={hasProblem}
+      fields={['record', 'telemetry']}
     >
       {draft.record && !isPool && (
         <div className="form-grid">
-          <TextField
+          <DraftField
             {...props}
             of="framerate"
             at="record.framerate"
@@ -25,7 +24,7 @@ export function WatchOptions(props: FormProps) {
             placeholder="10"
             isNumber
           />
-          <TextField
+          <DraftField
             {...props}
             of="maxDuration"
             at="record.max_duration_in_seconds"
@@ -35,20 +34,17 @@ export function WatchOptions(props: FormProps) {
           />
         </div>
       )}
-      <Field label="Telemetry" problem={problemAt(problems, 'telemetry')}>
-        {(attributes) => (
-          <select
-            {...attributes}
-            name="telemetry"
-            value={draft.telemetry}
-            onChange={({ target }) => set({ telemetry: target.value as Draft['telemetry'] })}
-          >
-            <option value="default">As usual</option>
-            <option value="on">These events</option>
-            <option value="off">None</option>
-          </select>
-        )}
-      </Field>
+      <SelectField
+        name="telemetry"
+        label="Telemetry"
+        value={draft.telemetry}
+        onChange={(telemetry) => set({ telemetry: telemetry as Draft['telemetry'] })}
+        options={[
+          { value: 'default', text: 'As usual' },
+          { value: 'on', text: 'These events' },
+          { value: 'off', text: 'None' },
+        ]}
+      />
       {draft.telemetry === 'on' && (
         <div className="form-grid tight">
           {categories.map((category) => (
@@ -71,14 +67,10 @@ export function WatchOptions(props: FormProps) {
   )
 }
 
-export function PolicyOptions({ draft, set, problems }: FormProps) {
-  const problem = problemAt(problems, 'chrome_policy')
+export function PolicyOptions({ draft, set }: FormProps) {
+  const problem = useProblemAt('chrome_policy')
   return (
-    <Fold
-      title="Chrome policies"
-      about="enterprise policies by name, as JSON"
-      hasProblem={problem !== undefined}
-    >
+    <Fold title="Chrome policies" about="enterprise policies by name, as JSON" fields={['chrome_policy']}>
       <JsonField
         label="Chrome policies"
         text={draft.chromePolicy}

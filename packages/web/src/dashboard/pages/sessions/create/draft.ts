@@ -72,6 +72,4 @@ export interface FormProps {
   readonly set: (change: Partial<Draft>) => void
   /** A pool has fewer options than a session. */
   readonly isPool?: boolean
-  /** By the path of the field in the request. */
-  readonly problems: Readonly<Record<string, string>>
 }

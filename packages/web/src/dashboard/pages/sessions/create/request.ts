@@ -1,6 +1,7 @@
 // The request that a draft stands for. It has only what differs from the defaults, so that its code stays short.
 import type { CreateBrowserRequest } from '@berth/contracts/browsers'
 import { categories, operationalCategories, type Category } from '@berth/contracts/telemetry-events'
+import { wordsOf } from '../../../parts/texts.ts'
 import type { Draft } from './draft.ts'
 
 export interface Drafted {
@@ -25,9 +26,10 @@ export function requestOf(draft: Draft): Drafted {
     number('timeout_seconds', draft.timeoutSeconds),
     number('standby_after_seconds', draft.standbyAfterSeconds),
   ]
-  if ((width === undefined) !== (height === undefined)) problems['viewport'] = 'needs a width and a height'
+  if ((width === undefined) !== (height === undefined))
+    problems['viewport'] = 'the size needs a width and a height'
   else if (width === undefined && refreshRate !== undefined)
-    problems['viewport'] = 'needs a width and a height with the refresh rate'
+    problems['viewport'] = 'the size needs a width and a height with the refresh rate'
   const policy = policyOf(draft.chromePolicy, problems)
   const request: CreateBrowserRequest = {
     ...textOf('name', draft.name),
@@ -50,7 +52,7 @@ export function requestOf(draft: Draft): Drafted {
     ...profileOf(draft),
     ...(draft.extensions.length > 0 && { extensions: draft.extensions.map((id) => ({ id })) }),
     ...proxyOf(draft.proxy),
-    ...(draft.hasPrivateHosts && { network: { private_hosts: words(draft.privateHosts) } }),
+    ...(draft.hasPrivateHosts && { network: { private_hosts: wordsOf(draft.privateHosts) } }),
     ...textOf('region', draft.region),
     ...(draft.memory !== '' && { memory: draft.memory as NonNullable<CreateBrowserRequest['memory']> }),
     ...(policy && { chrome_policy: policy }),
@@ -68,8 +70,6 @@ const lines = (text: string) =>
     .split('\n')
     .map((line) => line.trim())
     .filter((line) => line !== '')
-
-const words = (text: string) => text.split(/[\s,]+/).filter((word) => word !== '')
 
 export function tagsOf(text: string): { tags?: Record<string, string> } {
   const pairs = lines(text).map((line) => {
