@@ -26,6 +26,8 @@ const withoutServer = [
 const fullOnly: Readonly<Record<string, string>> = {
   'tests/api/changes.test.ts':
     'streams over outages and on two servers; tests/dashboard/frame.test.ts follows one',
+  'tests/api/later-schema.test.ts':
+    'every operation twice, for a minute; the test beside the migrations stays',
   'tests/api/room.test.ts':
     'servers that give sessions away; tests/api/browsers.test.ts and tests/api/take-over.test.ts stay',
   'tests/api/telemetry-export.test.ts':
