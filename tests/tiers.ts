@@ -20,6 +20,7 @@ const withoutServer = [
   'tests/docs/types.test.ts',
   'tests/fixtures/login-zoo/kit/totp.test.ts',
   'tests/hostile/upstream-proxies.test.ts',
+  'tests/instances/devtools-sockets.test.ts',
 ]
 
 /** Whole files that only `npm run test:full` runs, and why a change does not wait for them. */
