@@ -20,12 +20,15 @@ const withoutServer = [
   'tests/docs/types.test.ts',
   'tests/fixtures/login-zoo/kit/totp.test.ts',
   'tests/hostile/upstream-proxies.test.ts',
+  'tests/instances/devtools-sockets.test.ts',
 ]
 
 /** Whole files that only `npm run test:full` runs, and why a change does not wait for them. */
 const fullOnly: Readonly<Record<string, string>> = {
   'tests/api/changes.test.ts':
     'streams over outages and on two servers; tests/dashboard/frame.test.ts follows one',
+  'tests/api/later-schema.test.ts':
+    'every operation twice, for a minute; the test beside the migrations stays',
   'tests/api/room.test.ts':
     'servers that give sessions away; tests/api/browsers.test.ts and tests/api/take-over.test.ts stay',
   'tests/api/telemetry-export.test.ts':

@@ -25,6 +25,7 @@ const { values, positionals } = parseArgs({
     cluster: { type: 'boolean', default: false },
     bench: { type: 'boolean', default: false },
     quick: { type: 'boolean', default: false },
+    rows: { type: 'string' },
   },
 })
 const cache = resolve(
@@ -39,7 +40,8 @@ if (values.help) {
   console.log(`npm run test:kubernetes [-- [options] [files]]
 
   --cluster    make the cluster and keep it until this command ends; other runs use it meanwhile
-  --bench      instead of tests, measure the rows of npm run bench that need a cluster; --quick: fewer pairs
+  --bench      instead of tests, measure the rows of npm run bench that need a cluster; --quick: fewer pairs;
+               --rows 39: only this one
 
   KUBECONFIG              use this cluster instead of making one; without tests/kubernetes/fleet, whose tests break nodes
   BERTH_TEST_IMAGE        with KUBECONFIG: name of an image that the nodes have or can pull
@@ -79,7 +81,7 @@ async function main(): Promise<number> {
 
 /** Arguments of Node. */
 function chosen(pattern: string): readonly string[] {
-  if (values.bench) return benchArgs(values.quick ? ['--quick'] : [])
+  if (values.bench) return benchArgs({ rows: values.rows, isQuick: values.quick })
   return testArgs(positionals.length > 0 ? positionals : globSync(pattern, { cwd: root }).toSorted())
 }
 

@@ -31,8 +31,14 @@ export function testArgs(files: readonly string[]): string[] {
 const BENCH = 'scripts/bench/main.ts'
 
 /** The rows that need a cluster. */
-export function benchArgs(options: readonly string[]): string[] {
-  return [BENCH, '--rows', '38,39', ...options]
+export function benchArgs({
+  rows = '38,39',
+  isQuick,
+}: {
+  rows?: string | undefined
+  isQuick: boolean
+}): string[] {
+  return [BENCH, '--rows', rows, ...(isQuick ? ['--quick'] : [])]
 }
 
 /**

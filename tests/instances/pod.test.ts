@@ -8,13 +8,14 @@ import { createServer, type AddressInfo, type Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { test, type TestContext } from 'node:test'
 import { connect as connectTls, createServer as createTlsServer } from 'node:tls'
-import { chromium } from 'playwright-core'
+import { chromium, type Browser } from 'playwright-core'
 import { pipeBothWays } from '@berth/kit/pipe-both-ways'
 import { AgentClient } from '@berth/server/instances/agent/client'
 import { startChromium } from '@berth/server/instances/agent/chromium'
 import { readState } from '@berth/server/instances/agent/state'
 import { PodDialer } from '@berth/server/instances/kubernetes/pod-dialer'
-import { eventually } from '../fixtures/host.ts'
+import type { Instance } from '@berth/server/instances/driver/driver'
+import { allProcesses, eventually } from '../fixtures/host.ts'
 import { newCertificate } from '../fixtures/certificates.ts'
 import { holdPod, startPod } from '../fixtures/pod.ts'
 import { killAgent, reach, shell } from './agent-shell.ts'
@@ -27,6 +28,26 @@ async function listening(t: TestContext, server: ReturnType<typeof createServer>
   t.after(() => void server.close())
   await once(server, 'listening')
   return (server.address() as AddressInfo).port
+}
+
+/** Over a port of ours, as the gateway does. */
+async function driveChromium(t: TestContext, instance: Instance, agent: AgentClient): Promise<Browser> {
+  const cdp = createServer((client) => {
+    client.on('error', () => {})
+    void passOn(client, instance.connect('cdp', soon()))
+  })
+  const port = await listening(t, cdp)
+  const { devtools_path: path } = await readState(agent)
+  const browser = await chromium.connectOverCDP(`ws://127.0.0.1:${port}${path}`)
+  t.after(() => browser.close())
+  return browser
+}
+
+function isBelow(pid: number, ancestor: number): boolean {
+  const parents = new Map(allProcesses().map((each) => [each.pid, each.parent]))
+  for (let at: number | undefined = pid; at !== undefined; at = parents.get(at))
+    if (at === ancestor) return true
+  return false
 }
 
 async function passOn(client: Socket, connecting: Promise<Duplex>): Promise<void> {
@@ -59,18 +80,47 @@ test(
       { headless: true, width: 1024, height: 768, kiosk: false },
       { signal: AbortSignal.timeout(40_000) },
     )
-    const cdp = createServer((client) => {
-      client.on('error', () => {})
-      void passOn(client, instance.connect('cdp', soon()))
-    })
-    const cdpPort = await listening(t, cdp)
-    const { devtools_path: path } = await readState(agent)
-    const browser = await chromium.connectOverCDP(`ws://127.0.0.1:${cdpPort}${path}`)
-    t.after(() => browser.close())
+    const browser = await driveChromium(t, instance, agent)
     const page = browser.contexts()[0]!.pages()[0]!
     await page.goto(`http://host.berth.internal:${sitePort}/`)
     assert.equal(await page.title(), 'Hello')
     assert.ok(egress.traffic.sent > 0 && egress.traffic.received > 0)
+  },
+)
+
+test(
+  'the bytes of a CDP client do not pass the agent, and the client hears when Chromium ends',
+  { skip, timeout: 90_000 },
+  async (t) => {
+    const pod = await startPod(t)
+    const { instance } = holdPod(t, pod)
+    await instance.up
+    const agent = new AgentClient(instance)
+    t.after(() => agent.close())
+    await startChromium(
+      agent,
+      { headless: true, width: 1024, height: 768, kiosk: false },
+      { signal: AbortSignal.timeout(40_000) },
+    )
+    const browser = await driveChromium(t, instance, agent)
+    const page = browser.contexts()[0]!.pages()[0]!
+    assert.equal(await page.evaluate('1 + 1'), 2)
+    // The agent, and nobody else in this Pod.
+    const agentPid = allProcesses().find(
+      ({ pid, command }) =>
+        command.includes('agent.mjs') && isBelow(pid, pod.instance.pid!) && !command.includes('bwrap'),
+    )!.pid
+    process.kill(agentPid, 'SIGSTOP')
+    assert.equal(await page.evaluate('2 + 2'), 4)
+    process.kill(agentPid, 'SIGCONT')
+    const gone = new Promise<void>((resolve) => browser.once('disconnected', () => resolve()))
+    const { stdout } = await shell(
+      t,
+      instance,
+      'grep -l "[r]emote-debugging-port" /proc/[0-9]*/cmdline | cut -d/ -f3',
+    )
+    await shell(t, instance, `kill -9 ${stdout.split('\n').join(' ')}`)
+    await gone
   },
 )
 

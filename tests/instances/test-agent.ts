@@ -4,7 +4,7 @@ import { spawn } from 'node:child_process'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { createServer as createLink } from 'node:net'
 import { createRequire } from 'node:module'
-import { instancePaths, LINK_DESCRIPTOR, type AgentStart } from '@berth/contracts/link'
+import { handOver, instancePaths, LINK_DESCRIPTOR, type AgentStart } from '@berth/contracts/link'
 import { loadNativeCalls } from '../../packages/agent/src/user/native-calls.ts'
 import { keepOwnUid } from '../../packages/agent/src/user/own-uid.ts'
 
@@ -85,6 +85,7 @@ function beAgent(): void {
       const purpose = chunk.toString('utf8', 0, end)
       if (chunk.length > end + 1) socket.unshift(chunk.subarray(end + 1))
       if (purpose === 'api') api.emit('connection', socket)
+      else if (purpose.startsWith(handOver.give)) socket.end(`${handOver.cannot}\n`)
       // Anything else comes back as it is.
       else socket.pipe(socket)
     })

@@ -4,6 +4,7 @@
 import { agentExitCodes, instancePaths } from '@berth/contracts/link'
 import { createApi } from './link/api.ts'
 import { passToBidi } from './bidi/pass-to-bidi.ts'
+import { HandOver } from './devtools/hand-over.ts'
 import { passToDevtools } from './devtools/pass-to-devtools.ts'
 import { Chromium } from './chromium/chromium.ts'
 import { Controls } from './control/controls.ts'
@@ -28,17 +29,19 @@ import { secrets } from './secrets/secrets.ts'
 import { readSettings } from './instance/settings.ts'
 import { StateBoard } from './instance/state.ts'
 import { Telemetry } from './telemetry/telemetry.ts'
-import { loadNativeCalls } from './user/native-calls.ts'
+import { loadNativeCalls, type NativeCalls } from './user/native-calls.ts'
 import { keepOwnUid } from './user/own-uid.ts'
+import { pathExists } from './user/path-exists.ts'
 import { setUids } from './user/user.ts'
 
 const settings = readSettings(process.argv)
 const { start, ports } = settings
 let network: Network | undefined
+let calls: NativeCalls | undefined
 // Before anything touches a file or starts a program.
 if (start.uids) {
   const directories = [settings.home, settings.policies, '/var']
-  const calls = loadNativeCalls(instancePaths.nativeCalls)
+  calls = loadNativeCalls(instancePaths.nativeCalls)
   keepOwnUid({ user: start.uids.user, directories, calls, hasNetwork: start.hasNetwork ?? false })
   setUids(start.uids)
   if (start.hasNetwork)
@@ -104,6 +107,10 @@ const controls = new Controls({
   onProcesses: (processes) => state.update({ processes }),
 })
 
+// Chromium starts meanwhile.
+if (pathExists(instancePaths.nativeCalls)) calls ??= loadNativeCalls(instancePaths.nativeCalls)
+const devtools = new HandOver({ port: ports.devtools, chromium, calls })
+
 const loadBidi = async () => (await unpack('bidi')).acceptBidi
 const loadPlaywright = async () => (await unpack('playwright')).playwrightServer
 
@@ -139,5 +146,7 @@ openLink({
     screen: screen.accept,
     bidi: (connection) => void passToBidi(connection, { port: ports.devtools, chromium, loadBidi }),
     playwright: passToPlaywright({ settings, chromium, loadPlaywright }),
+    take: devtools.take,
+    give: devtools.give,
   },
 })

@@ -15,6 +15,13 @@ export const linkPurposes = ['api', 'cdp', 'bidi', 'playwright', 'screen'] as co
 export type LinkPurpose = (typeof linkPurposes)[number]
 
 /**
+ * What only the link of a Pod says, each on a connection of its own and with the same number: `take 7` gets the descriptor
+ * of a connection to Chromium's debugging port, and `give 7` asks for it. The answer to the latter is a line, `given` when
+ * the descriptor is there. Node cannot wait for a descriptor, so the answer needs a connection of its own.
+ */
+export const handOver = { take: 'take', give: 'give', given: 'given', cannot: 'cannot' } as const
+
+/**
  * A small picture of what the session shows: `GET /preview?width=320`. The answer is a JPEG with an `etag`, 204 if
  * `if-none-match` names the same picture, 403 if a login has used a secret in the session, and 409 if there is nothing to
  * see.

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net'
-import type { DevtoolsOptions } from '../devtools/pass-to-devtools.ts'
+import type { DevtoolsOptions } from '../devtools/open-devtools.ts'
 import { log } from '../log/log.ts'
 import type { acceptBidi } from './server.ts'
 

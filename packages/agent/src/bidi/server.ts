@@ -3,7 +3,7 @@ import { createServer } from 'node:http'
 import type { Socket } from 'node:net'
 import { WebSocketServer } from 'ws'
 import { log } from '../log/log.ts'
-import type { DevtoolsOptions } from '../devtools/pass-to-devtools.ts'
+import type { DevtoolsOptions } from '../devtools/open-devtools.ts'
 import { serveSession } from './session.ts'
 
 const MAX_MESSAGE_BYTES = 64 * 1024 * 1024

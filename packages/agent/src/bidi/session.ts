@@ -7,7 +7,7 @@ import { BidiServer } from 'chromium-bidi/out/Default/gen/src/bidiMapper/BidiMap
 import { BidiParser } from 'chromium-bidi/out/Default/gen/src/bidiTab/BidiParser.js'
 import { MapperCdpConnection } from 'chromium-bidi/out/Default/gen/src/cdp/CdpConnection.js'
 import { SmallWebSocket } from '../cdp/websocket.ts'
-import type { DevtoolsOptions } from '../devtools/pass-to-devtools.ts'
+import type { DevtoolsOptions } from '../devtools/open-devtools.ts'
 import { channelOf, readCommand, type Command, type Malformed } from './command.ts'
 import { OwnCommands, whenPagesAreKnown } from './first-pages.ts'
 import { oneByOne } from './one-by-one.ts'

@@ -1,4 +1,5 @@
 // System calls that Node does not offer. A native library makes them.
+import type { MessageHeader } from '@berth/kit/passed-descriptor'
 
 export interface NativeCalls {
   readonly prctl: (option: number, value: number, third: number, fourth: number, fifth: number) => number
@@ -13,17 +14,7 @@ export interface NativeCalls {
       callback: (error: Error | null, length: number) => void,
     ): void
   }
-}
-
-/** struct msghdr. */
-export interface MessageHeader {
-  readonly name: null
-  readonly namelen: number
-  readonly iov: readonly { readonly base: Buffer; readonly len: number }[]
-  readonly iovlen: number
-  readonly control: Buffer
-  readonly controllen: number
-  readonly flags: number
+  readonly sendmsg: (socket: number, message: MessageHeader, flags: number) => number
 }
 
 /** The little of it that is used here. */
@@ -54,5 +45,6 @@ export function loadNativeCalls(path: string): NativeCalls {
     setfsuid: libc.func('int setfsuid(int)'),
     setfsgid: libc.func('int setfsgid(int)'),
     recvmsg: libc.func('long recvmsg(int, msghdr *, int)'),
+    sendmsg: libc.func('long sendmsg(int, msghdr *, int)'),
   }
 }

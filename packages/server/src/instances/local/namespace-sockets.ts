@@ -7,6 +7,7 @@
 import { closeSync, openSync, readFileSync, readlinkSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { Socket } from 'node:net'
+import { messageWith } from '@berth/kit/passed-descriptor'
 import { bindQueue, NETLINK_NETFILTER } from '@berth/codecs/netlink/packet-queue'
 
 const CLONE_NEWNET = 0x40000000
@@ -16,12 +17,9 @@ const AF_NETLINK = 16
 const SOCK_STREAM = 1
 const SOCK_RAW = 3
 const SOL_SOCKET = 1
-const SCM_RIGHTS = 1
 const SO_REUSEADDR = 2
 /** An int. */
 const TRUE = Buffer.from([1, 0, 0, 0])
-/** struct cmsghdr with one descriptor, padded to 8 bytes. */
-const CONTROL_BYTES = 24
 /** From asm-generic, the same on x64 and arm64. */
 const SOCK_NONBLOCK = 0o4000
 const SOCK_CLOEXEC = 0o2000000
@@ -153,21 +151,8 @@ export class NamespaceSockets {
 
   /** Over a unix socket, to another process. */
   sendDescriptor(socket: number, descriptor: number): void {
-    const control = Buffer.alloc(CONTROL_BYTES)
-    control.writeBigUInt64LE(BigInt(CONTROL_BYTES - 4), 0)
-    control.writeInt32LE(SOL_SOCKET, 8)
-    control.writeInt32LE(SCM_RIGHTS, 12)
-    control.writeInt32LE(descriptor, 16)
-    const message = {
-      name: null,
-      namelen: 0,
-      iov: [{ base: Buffer.from('!'), len: 1 }],
-      iovlen: 1,
-      control,
-      controllen: CONTROL_BYTES,
-      flags: 0,
-    }
-    if (this.#calls.sendmsg(socket, message, 0) !== 1) throw new Error('Cannot send the descriptor')
+    if (this.#calls.sendmsg(socket, messageWith(descriptor), 0) !== 1)
+      throw new Error('Cannot send the descriptor')
   }
 
   #make(namespace: number, what: string, make: () => { made: number; isDone: boolean }): number {

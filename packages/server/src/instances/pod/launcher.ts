@@ -11,7 +11,7 @@ import { readCount } from '../local/cgroup-files.ts'
 import { missingFiles } from '../local/examination.ts'
 import { spawnInstance, type Host } from '../local/launch.ts'
 import { LinkSocket } from '../local/link-socket.ts'
-import { findPrograms } from '../local/programs.ts'
+import { findNativeCalls, findPrograms } from '../local/programs.ts'
 import { SharedFiles } from '../local/shared-files.ts'
 import { makeFifos, StderrFifo } from '../local/stderr-fifo.ts'
 import { SystemFiles } from '../local/system-files.ts'
@@ -52,7 +52,7 @@ export async function launch(options: LauncherOptions): Promise<number> {
     shared: SharedFiles.write(paths.instance),
     node: process.execPath,
     ...files,
-    nativeCalls: undefined,
+    nativeCalls: findNativeCalls(),
     system: new SystemFiles(installationRoot),
     placed: undefined,
     network: undefined,

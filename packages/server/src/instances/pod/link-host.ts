@@ -9,6 +9,8 @@ import { linkPurposes } from '@berth/contracts/link'
 import { readFirstLine } from '@berth/kit/first-line'
 import { pipeBothWays } from '@berth/kit/pipe-both-ways'
 import { AgentLease } from './agent-lease.ts'
+import { DevtoolsSockets } from './devtools-sockets.ts'
+import type { NativeCalls } from './native-calls.ts'
 import {
   EGRESS_BEGINS,
   encode,
@@ -42,6 +44,8 @@ export interface LinkHostOptions {
   readonly leaseSeconds: number
   readonly host: string
   readonly port: number
+  /** Without them the agent passes on the bytes of CDP clients. */
+  readonly calls?: NativeCalls | undefined
 }
 
 interface Holder {
@@ -66,6 +70,7 @@ export class LinkHost {
   readonly #egress: Server
   readonly #life: Server
   readonly #lease: AgentLease
+  readonly #devtools: DevtoolsSockets | undefined
   readonly #sockets = new Set<Socket>()
   readonly #parked: Parked[] = []
   readonly #waiting: Waiting[] = []
@@ -89,6 +94,7 @@ export class LinkHost {
     this.over = promise
     this.#resolveOver = resolve
     this.#lease = new AgentLease(options.paths.link)
+    this.#devtools = options.calls && new DevtoolsSockets({ link: options.paths.link, calls: options.calls })
     this.#tls = createTlsServer(
       {
         ...pskTls,
@@ -128,6 +134,7 @@ export class LinkHost {
   async close(): Promise<void> {
     clearInterval(this.#timer)
     this.#lease.close()
+    this.#devtools?.close()
     for (const { late } of this.#waiting) clearTimeout(late)
     const closed = [this.#tls, this.#egress, this.#life].map(
       (server) => new Promise<void>((resolve) => server.close(() => resolve())),
@@ -140,7 +147,7 @@ export class LinkHost {
     this.#watch(socket)
     try {
       const [word, ...rest] = (await readFirstLine(socket, MAX_FIRST_LINE_BYTES)).split(' ')
-      if (word === 'connect') this.#connect(socket, rest)
+      if (word === 'connect') await this.#connect(socket, rest)
       else if (word === 'hold') this.#hold(socket, rest)
       else if (word === 'egress') this.#park(socket, rest)
       else socket.destroy()
@@ -149,8 +156,13 @@ export class LinkHost {
     }
   }
 
-  #connect(socket: TLSSocket, [purpose]: readonly string[]): void {
+  async #connect(socket: TLSSocket, [purpose]: readonly string[]): Promise<void> {
     if (!(linkPurposes as readonly string[]).includes(purpose ?? '')) return void socket.destroy()
+    const devtools = purpose === 'cdp' ? await this.#devtools?.open(socket) : undefined
+    if (devtools) {
+      this.#watch(devtools)
+      return pipeBothWays(socket, devtools)
+    }
     const agent = connect({ path: this.#options.paths.link, allowHalfOpen: true })
     this.#watch(agent)
     agent.write(`${purpose}\n`)
