@@ -65,6 +65,7 @@ test('housekeeping removes everything expired, in several steps, and nothing els
   await insertSegments(db, { old: 31, new: 29 })
   const retention = {
     BERTH_AUDIT_RETENTION_DAYS: 30,
+    BERTH_WEBHOOK_RETENTION_DAYS: 7,
     BERTH_REPLAY_RETENTION_DAYS: 7,
     BERTH_TELEMETRY_RETENTION_DAYS: 30,
     BERTH_APP_LOG_RETENTION_DAYS: 7,
