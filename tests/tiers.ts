@@ -72,6 +72,7 @@ const fullOnly: Readonly<Record<string, string>> = {
   'tests/dashboard/session-live.test.ts': 'every tab of a real session; the same stays',
   'tests/dashboard/session-timeline.test.ts': '50,000 events; the same stays',
   'tests/dashboard/sessions.test.ts': 'every act on sessions; the same stays',
+  'tests/dashboard/webhooks.test.ts': 'every act on a webhook; the same stays',
   'tests/deploy/chart.test.ts': 'Helm, which only npm run test:full installs',
   'tests/deploy/stop.test.ts':
     'starts the server as systemd and npm do; tests/docs/code-blocks.test.ts starts it by npm, too',
