@@ -33,6 +33,10 @@ const fullOnly: Readonly<Record<string, string>> = {
     'servers that give sessions away; tests/api/browsers.test.ts and tests/api/take-over.test.ts stay',
   'tests/api/telemetry-export.test.ts':
     'destinations over outages and restarts; tests/api/telemetry.test.ts stays',
+  'tests/api/webhooks.test.ts':
+    'every kind of event, and receivers that fail; the blocks of docs/webhooks.md stay',
+  'tests/e2e/webhooks.test.ts': 'a real browser with a recording; the same stay',
+  'tests/faults/webhooks.test.ts': 'kills, and receivers that hang, for minutes; the same stay',
   'tests/hostile/apps.test.ts': 'hostile apps in real sandboxes; tests/e2e/apps.test.ts stays',
   'tests/hostile/repl.test.ts': 'hostile code in the REPL; tests/e2e/executors.test.ts stays',
   'tests/agent/executors.test.ts':
@@ -75,6 +79,7 @@ const fullOnly: Readonly<Record<string, string>> = {
   'tests/dashboard/session-live.test.ts': 'every tab of a real session; the same stays',
   'tests/dashboard/session-timeline.test.ts': '50,000 events; the same stays',
   'tests/dashboard/sessions.test.ts': 'every act on sessions; the same stays',
+  'tests/dashboard/webhooks.test.ts': 'every act on a webhook; the same stays',
   'tests/deploy/chart.test.ts': 'Helm, which only npm run test:full installs',
   'tests/deploy/stop.test.ts':
     'starts the server as systemd and npm do; tests/docs/code-blocks.test.ts starts it by npm, too',
@@ -144,6 +149,7 @@ const fullOnly: Readonly<Record<string, string>> = {
   'tests/hostile/cdp-commands.test.ts':
     'restarts Chromium many times; tests/e2e/lifecycle.test.ts and tests/hostile/page-egress.test.ts stay',
   'tests/hostile/telemetry.test.ts': 'floods of events; tests/e2e/telemetry.test.ts stays',
+  'tests/hostile/webhooks.test.ts': 'waits for receivers that never answer; the same stay',
   'tests/instances/cluster-fleet.test.ts': 'waits for the sweep of a server; cluster-watch.test.ts stays',
   'tests/instances/adoption.test.ts': 'drivers that end and come again; tests/e2e/lifecycle.test.ts stays',
   'tests/instances/conformance.test.ts':

@@ -10,6 +10,7 @@ import { DirectoryBlobStore } from '@berth/server/platform/blobs/directory-store
 import type { Db } from '@berth/server/platform/database/schema'
 import { Housekeeping } from '@berth/server/platform/jobs/housekeeping'
 import { housekeepingTasks } from '@berth/server/housekeeping-tasks'
+import { webhookRetention } from '@berth/server/tenancy/webhooks/retention'
 import { startDatabase } from '../fixtures/database.ts'
 import { tempDir } from '../fixtures/server.ts'
 
@@ -65,6 +66,7 @@ test('housekeeping removes everything expired, in several steps, and nothing els
   await insertSegments(db, { old: 31, new: 29 })
   const retention = {
     BERTH_AUDIT_RETENTION_DAYS: 30,
+    BERTH_WEBHOOK_RETENTION_DAYS: 7,
     BERTH_REPLAY_RETENTION_DAYS: 7,
     BERTH_TELEMETRY_RETENTION_DAYS: 30,
     BERTH_APP_LOG_RETENTION_DAYS: 7,
@@ -114,6 +116,44 @@ test('housekeeping removes everything expired, in several steps, and nothing els
   assert.deepEqual(stored, [kept[0]!.blob_id])
   const rows = await db.selectFrom('blobs').select('id').execute()
   assert.deepEqual(rows, [{ id: kept[0]!.blob_id }])
+})
+
+test('webhook events that are over, too old to send, or of a deleted webhook do not stay', async (t) => {
+  const { db, pool } = await startDatabase(t)
+  await sql`INSERT INTO projects (id, name) VALUES ('p', 'p')`.execute(db)
+  await sql`INSERT INTO webhooks (id, project_id, url, sealed_secret) VALUES ('w', 'p', 'u', '')`.execute(db)
+  await sql`INSERT INTO webhooks (id, project_id, url, deleted_at) VALUES ('d', 'p', 'u', now())`.execute(db)
+  for (const [webhook, event, state, hours] of [
+    ['w', 'old', 'delivered', 8 * 24],
+    ['w', 'new', 'failed', 6 * 24],
+    ['w', 'waits', 'pending', 23],
+    ['w', 'waits too long', 'pending', 26],
+    ['d', 'nobody asks', 'pending', 1],
+  ] as const) {
+    await sql`INSERT INTO webhook_deliveries
+        (webhook_id, event_id, event_type, subject, data, state, tried_from, finished_at)
+      VALUES (${webhook}, ${event}, 'session.ended', 's', '{}', ${state}, now() - make_interval(hours => ${hours}),
+        CASE WHEN ${state} <> 'pending' THEN now() - make_interval(hours => ${hours}) END)`.execute(db)
+  }
+  await sql`INSERT INTO webhook_attempts (delivery_seq, number, started_at, duration_ms)
+    SELECT seq, 1, now(), 1 FROM webhook_deliveries`.execute(db)
+  const housekeeping = new Housekeeping({ db, pool, log, tasks: webhookRetention(7) })
+  await housekeeping.run()
+  await housekeeping.close()
+  const left = await db
+    .selectFrom('webhook_deliveries')
+    .select(['event_id', 'state'])
+    .orderBy('seq')
+    .execute()
+  assert.deepEqual(
+    left.map(({ event_id: id, state }) => [id, state]),
+    [
+      ['new', 'failed'],
+      ['waits', 'pending'],
+      ['waits too long', 'failed'],
+    ],
+  )
+  assert.equal((await db.selectFrom('webhook_attempts').select('number').execute()).length, 3)
 })
 
 test('a housekeeping task that fails does not stop the others', async (t) => {

@@ -23,6 +23,12 @@ export async function newDestination(caller: HttpCaller, key: string, name = new
   return made(caller, key, '/telemetry/destinations', body)
 }
 
+/** Its receiver has a public address, and gets no event of these tests: fake instances record nothing. */
+export async function newWebhook(caller: HttpCaller, key: string): Promise<string> {
+  const body = { url: 'https://1.1.1.1/webhook', event_types: ['replay.ready'] }
+  return made(caller, key, '/webhooks', body)
+}
+
 /** A pool that is never filled, so that nothing changes on its own. */
 export async function newPool(caller: HttpCaller, key: string, body: object = {}): Promise<string> {
   const asked = { size: 1, headless: true, fill_rate_per_minute: 0, ...body }
@@ -129,6 +135,7 @@ const makers: Record<string, (caller: HttpCaller, key: string) => Promise<string
   connections: newConnection,
   flows: newFlow,
   destinations: (caller, key) => newDestination(caller, key),
+  webhooks: newWebhook,
 }
 
 /** Their ids, by the word before them in paths. */

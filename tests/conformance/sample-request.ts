@@ -40,6 +40,8 @@ const bodies: Record<string, object> = {
   updateProxy: { name: 'renamed by a stranger' },
   createTelemetryDestination: { name: 'made by a stranger', endpoint: 'https://1.1.1.1:4318' },
   updateTelemetryDestination: { name: 'renamed by a stranger' },
+  createWebhook: { url: 'https://1.1.1.1/made-by-a-stranger' },
+  updateWebhook: { url: 'https://1.1.1.1/changed-by-a-stranger' },
   pressKey: { keys: ['Return'] },
   invokeWebMcpTool: { tool_ref: 'sample', input: {} },
   createAuthConnection: { domain: 'stranger.example', profile_name: 'made-by-a-stranger' },
@@ -89,6 +91,7 @@ const parts: References = {
   process: '00000000-0000-4000-8000-000000000000',
   replays: '00000000-0000-4000-8000-000000000000',
   versions: '1',
+  deliveries: 'absent',
 }
 
 export function fillPath(path: string, references: References): string {

@@ -52,7 +52,7 @@ export class ServerDatabase {
    * that an idle session went on standby.
    */
   async state(): Promise<Record<string, string[]>> {
-    const state = await this.dump(['audit_logs', 'servers', 'browsers'])
+    const state = await this.dump(['audit_logs', 'servers', 'browsers', 'webhook_watch'])
     const browsers = await this.run(
       `SELECT (to_jsonb(b) - 'uptime_ms' || jsonb_build_object('state', replace(state, 'standby', 'ready')))::text AS row
        FROM browsers b ORDER BY 1`,

@@ -24,6 +24,7 @@ import {
   newPool,
   newProfile,
   newProxy,
+  newWebhook,
 } from './resources.ts'
 import { resourceOf, sampleRequest } from './sample-request.ts'
 import { ServerDatabase } from './server-database.ts'
@@ -121,6 +122,7 @@ const victims: Record<string, Victim[]> = {
     },
     { what: 'by name', reference: 'their-destination', absent: 'no-destination' },
   ],
+  webhooks: [{ what: 'by id', reference: await newWebhook(caller, theirs.key.key), absent: 'b'.repeat(24) }],
   credential_providers: [{ what: 'by id', reference: provider, absent: `credprov_${'a'.repeat(24)}` }],
   deployments: [{ what: 'by id', reference: theirApp.deployments, absent: 'a'.repeat(24) }],
   invocations: [{ what: 'by id', reference: theirApp.invocations, absent: 'a'.repeat(24) }],

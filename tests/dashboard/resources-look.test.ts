@@ -2,17 +2,19 @@
 // which are text wherever they appear.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
+import type { WebhookTestResult } from '@berth/contracts/webhooks'
 import { client84 } from '../client/versions.ts'
 import type { Page } from 'playwright-core'
 import { eventually } from '../fixtures/host.ts'
 import { startServer } from '../fixtures/server.ts'
 import { send } from '../fixtures/sessions.ts'
+import { createWebhook, mayReachReceivers } from '../fixtures/webhook-receiver.ts'
 import { hostileStrings } from '../hostile/hostile-strings.ts'
 import { archiveOf } from '../fixtures/zip.ts'
 import { assertAccessible, PHONE, signIn, startBrowser } from './person.ts'
 
 const owner = { after }
-const server = await startServer(owner)
+const server = await startServer(owner, { env: mayReachReceivers })
 const browser = await startBrowser(owner)
 const admin = client84(server)
 const hostile = '"><img src=x onerror=alert(1)>'
@@ -61,6 +63,12 @@ async function fill(): Promise<readonly string[]> {
     secret_access_key: 'b',
   })
   assert.equal(destination.status, 201, JSON.stringify(destination.body))
+  const webhook = await createWebhook(
+    server,
+    { url: 'http://127.0.0.1:9/<b>x</b>' },
+    { description: hostile },
+  )
+  const tested = await send<WebhookTestResult>(server, 'POST', `/webhooks/${webhook.id}/test`)
   return [
     '/profiles',
     '/profiles?create=true',
@@ -91,6 +99,10 @@ async function fill(): Promise<readonly string[]> {
     '/apps?tab=deployments',
     '/apps?tab=invocations',
     '/apps?deploy=true',
+    '/webhooks',
+    '/webhooks?create=true',
+    `/webhooks/${webhook.id}`,
+    `/webhooks/${webhook.id}?open=${tested.body.delivery_id}`,
     '/settings',
     '/settings?create=destination',
   ]

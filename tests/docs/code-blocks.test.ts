@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
+import { freePort } from '../fixtures/free-port.ts'
 import { classicForm } from '../fixtures/login-zoo/sites/classic-form.ts'
 import { newUser } from '../fixtures/login-zoo/kit/site.ts'
 import { startZoo } from '../fixtures/login-zoo/zoo.ts'
@@ -11,6 +12,7 @@ import { installedPackage, startRegistry } from '../fixtures/npm-registry.ts'
 import { mayReachCollectors, OtlpCollector } from '../fixtures/otlp-collector.ts'
 import { startProxy } from '../fixtures/proxies.ts'
 import { tempDir } from '../fixtures/server.ts'
+import { mayReachReceivers } from '../fixtures/webhook-receiver.ts'
 import type { Block } from './blocks.ts'
 import { startByCommand } from './npm-start.ts'
 import { PageRun } from './page-run.ts'
@@ -46,7 +48,7 @@ const registry = await startRegistry(
 )
 const providers = join(directory, 'providers.json')
 const collector = await OtlpCollector.start(owner)
-const places = { dataDir, site, mail, proxy, defaultProxy, collector }
+const places = { dataDir, site, mail, proxy, defaultProxy, collector, receiverPort: await freePort() }
 // Written before the server has its address, which the file does not need.
 const withoutServer = standInsFor({ ...places, serverUrl: '' })
 writeFileSync(providers, replaceAll(named('providers.json').code, withoutServer))
@@ -56,6 +58,7 @@ const server = await startByCommand(owner, starts[0]!.code, {
   BERTH_DATA_DIR: dataDir,
   BERTH_EGRESS_ALLOW: `127.0.0.0/8,host.berth.internal:${site.port}`,
   ...mayReachCollectors,
+  ...mayReachReceivers,
   BERTH_PROXY_CHECK_URLS: `${site.url}/ip`,
   BERTH_PROXY_PROVIDERS: providers,
   ...registry.setting,

@@ -34,7 +34,11 @@ export function pagesWithBlocks(): { readonly path: string; readonly blocks: rea
 export const nameOf = (path: string): string => path.replaceAll(/\W/g, '-')
 
 /** The packages that the pages import, and their folders in node_modules. */
-export const PACKAGES = { '@onkernel/sdk': 'kernel-sdk-0-84', 'playwright-core': 'playwright-core' }
+export const PACKAGES = {
+  '@onkernel/sdk': 'kernel-sdk-0-84',
+  'playwright-core': 'playwright-core',
+  standardwebhooks: 'standardwebhooks',
+}
 
 /** Links the packages, as if they were installed in the directory. */
 export function linkPackages(directory: string): void {

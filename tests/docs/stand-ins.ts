@@ -15,6 +15,8 @@ export interface Places {
   /** The operator's proxy for stealth sessions. */
   readonly defaultProxy: TestProxy
   readonly collector: { readonly url: string }
+  /** Where a page's own receiver of webhooks listens. */
+  readonly receiverPort: number
 }
 
 /** Pairs of what a page shows and what replaces it. */
@@ -26,6 +28,7 @@ export function standInsFor({
   proxy,
   defaultProxy,
   collector,
+  receiverPort,
 }: Places): [string, string][] {
   return [
     // The server listens on a free port and keeps its data in a directory that is removed.
@@ -34,6 +37,8 @@ export function standInsFor({
     // Sites on this machine, because tests use no other network.
     ['https://example.com', site.url],
     ['https://collector.example.com', collector.url],
+    ['https://receiver.example.com', `http://127.0.0.1:${receiverPort}`],
+    ['.listen(3000)', `.listen(${receiverPort}, '127.0.0.1')`],
     ['https://mail.example.com', `http://${mail.domain}`],
     ["'mail.example.com'", `'${mail.domain}'`],
     ["host: 'proxy.example.com', port: 3128", `host: '127.0.0.1', port: ${proxy.port}`],

@@ -18,12 +18,13 @@ interface Violation {
 /** With fewer requests, an operation may fail each time by chance. */
 const ENOUGH_REQUESTS = 100
 
-/** What hardly happens by chance: a login that is under way, and code that runs in a fake instance. */
+/** What hardly happens by chance: a login that is under way, a cookie, and code that runs in a fake instance. */
 const NEED_MORE = new Set([
   'checkAuthConnection',
   'deletePlaywrightExecutor',
   'exchangeAuthInvocation',
   'getAuthInvocation',
+  'getSignIn',
   'postAuthConnectionsExchange',
   'postAuthConnectionsSubmit',
   'submitAuthInvocation',

@@ -39,6 +39,7 @@ export async function fuzz(owner: Owner, { requests, seed, onProgress }: FuzzOpt
     BERTH_EGRESS_ALLOW: allowed.join(','),
     BERTH_LOG_LEVEL: 'warn',
     BERTH_ACQUIRE_WAIT_SECONDS: '1',
+    BERTH_WEBHOOK_ALLOW: '127.0.0.0/8',
   }
   const server = await startServer(owner, { env })
   const caller = new HttpCaller(owner, server.url)
@@ -70,6 +71,9 @@ export async function fuzz(owner: Owner, { requests, seed, onProgress }: FuzzOpt
     createTelemetryDestination: { body: collector },
     updateTelemetryDestination: { body: collector },
     createAuditLogExportDestination: { body: auditExport },
+    // Nobody listens there.
+    createWebhook: { body: { url: 'http://127.0.0.1:9/', event_types: ['pool.empty'] } },
+    updateWebhook: { body: { url: 'http://127.0.0.1:9/changed' } },
     postExtensions: { form: { file: marker() } },
     getExtensionsFromChromeStore: { query: [['url', store.id]] as [string, string][] },
     // Always the same app, replacing the previous one.

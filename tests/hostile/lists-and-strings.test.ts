@@ -243,9 +243,9 @@ for (const operation of storing) {
         const read = await get(`${operation.path.replace(/\/\{\w+\}$/, '')}/${id}`)
         // A project can be found by name; it must be the project of exactly that name.
         const shown = field === 'project_id' ? 'project_name' : field
-        // An empty value removes the old one, for sessions and pools.
+        // An empty value removes the old one, for sessions, pools and webhooks.
         const expected =
-          writeOnly.has(field) || (/^(Browser|Auth)/.test(operation.tag) && text === '')
+          writeOnly.has(field) || (/^(Browser|Auth|Webhook)/.test(operation.tag) && text === '')
             ? undefined
             : // It has only one spelling.
               isDomainOf(operation.id, field)
@@ -256,7 +256,7 @@ for (const operation of storing) {
         }
         if (operation.method === 'POST') stored++
         // There may be only so many of them.
-        if (/^create(Browser|AuditLogExport|TelemetryDestination)/.test(operation.id)) {
+        if (/^create(Browser|AuditLogExport|TelemetryDestination|Webhook)/.test(operation.id)) {
           await caller.sendJson(server.key, 'DELETE', `${operation.path}/${id}`)
         }
       }

@@ -18,6 +18,7 @@ const tagOfKind = {
   credential_provider: 'Credential providers',
   deployment: 'Deployments',
   invocation: 'Invocations',
+  webhook: 'Webhooks',
   project: 'Projects',
   organization: 'Organisation',
   api_key: 'API keys',

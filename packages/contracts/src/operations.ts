@@ -37,6 +37,7 @@ import * as system from './system.ts'
 import * as telemetry from './telemetry.ts'
 import * as webMcp from './webmcp.ts'
 import * as telemetryDestinations from './telemetry-destinations.ts'
+import * as webhooks from './webhooks.ts'
 
 export const operations: readonly Operation[] = [
   browsers,
@@ -66,6 +67,7 @@ export const operations: readonly Operation[] = [
   deployments,
   apps,
   invocations,
+  webhooks,
   projects,
   organization,
   entitlements,

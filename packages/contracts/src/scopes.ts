@@ -23,6 +23,7 @@ const families = {
   logins: ['Auth connections', 'Auth agents'],
   credentials: ['Credentials', 'Credential providers'],
   apps: ['Deployments', 'Apps', 'Invocations'],
+  webhooks: ['Webhooks'],
   projects: ['Projects', 'Organisation', 'System'],
   api_keys: ['API keys'],
   audit_logs: ['Audit log'],

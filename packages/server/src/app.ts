@@ -49,6 +49,7 @@ import { AuditTrail } from './tenancy/audit/trail.ts'
 import { bootstrap } from './tenancy/bootstrap.ts'
 import { newTenancy, type TenancyModule } from './tenancy/module.ts'
 import { StorageLimits } from './tenancy/storage/storage-limits.ts'
+import { newWebhookNetwork } from './webhook-network.ts'
 
 /** How long a server that was killed may need to end. */
 const KILLED_SERVER_MS = 1_000
@@ -156,6 +157,7 @@ export async function startApp(config: Config, serverLog: ServerLog, engines = s
     contents,
     organizationUse,
     auditExportNetwork: newAuditExportNetwork(config),
+    webhookNetwork: newWebhookNetwork(config),
     changeSources,
   })
 
@@ -179,6 +181,8 @@ export async function startApp(config: Config, serverLog: ServerLog, engines = s
   cleanup.defer(() => audit.close())
   await tenancy.auditExports.start()
   cleanup.defer(() => tenancy.auditExports.close())
+  await tenancy.webhooks.start()
+  cleanup.defer(() => tenancy.webhooks.close())
   const housekeeping = await startHousekeeping(platform)
   cleanup.defer(() => housekeeping.close())
 

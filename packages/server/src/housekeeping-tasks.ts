@@ -12,6 +12,7 @@ import { replayRetention } from './sessions/replays/retention.ts'
 import { telemetryRetention } from './sessions/telemetry/retention.ts'
 import { auditRetention } from './tenancy/audit/retention.ts'
 import { signInRetention } from './tenancy/sign-ins/retention.ts'
+import { webhookRetention } from './tenancy/webhooks/retention.ts'
 
 type RetentionSettings = Pick<Config, Extract<keyof Config, `${string}_RETENTION_DAYS`>>
 
@@ -21,6 +22,7 @@ export function housekeepingTasks(config: RetentionSettings, blobs: Blobs): read
     ...telemetryRetention(config.BERTH_TELEMETRY_RETENTION_DAYS),
     auditRetention(config.BERTH_AUDIT_RETENTION_DAYS),
     signInRetention,
+    ...webhookRetention(config.BERTH_WEBHOOK_RETENTION_DAYS),
     policyRetention,
     appLogRetention(config.BERTH_APP_LOG_RETENTION_DAYS),
     invocationRetention(config.BERTH_INVOCATION_RETENTION_DAYS),

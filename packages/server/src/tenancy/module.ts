@@ -25,12 +25,17 @@ import type { StorageLimits } from './storage/storage-limits.ts'
 import { signInRoutes } from './sign-ins/routes.ts'
 import { SignInService } from './sign-ins/service.ts'
 import { StorageTotals } from './storage/totals.ts'
+import { usedBytes } from './storage/use.ts'
+import { newWebhooks, type Webhooks } from './webhooks/module.ts'
+import { countWebhooks } from './webhooks/store.ts'
+import type { WebhookNetwork } from './webhooks/types.ts'
 
 export interface TenancyModule {
   readonly authenticator: KeyAuthenticator
   readonly projects: ProjectService
   readonly openStreams: OpenStreams
   readonly auditExports: AuditExports
+  readonly webhooks: Webhooks
   readonly changes: Pick<Changes, 'close'>
   readonly routes: readonly Route[]
 }
@@ -43,18 +48,23 @@ export function newTenancy(options: {
   contents: readonly ProjectContent[]
   organizationUse: OrganizationUse
   auditExportNetwork: ExportNetwork
+  webhookNetwork: WebhookNetwork
   isOwn: IsOwnOrigin
   version: string
   changeSources: ChangeSources
 }): TenancyModule {
-  const { audit, storage } = options
+  const { audit, storage, organizationUse } = options
   const { config, db, changes, metrics, listener, log } = options.platform
   const authenticator = new KeyAuthenticator({ db, canRemember: () => listener.isListening })
   const openStreams = new OpenStreams(authenticator, options.isOwn)
   const projects = new ProjectService({
     db,
     storage,
-    contents: [{ what: 'API keys', countIn: countLiveApiKeys }, ...options.contents],
+    contents: [
+      { what: 'API keys', countIn: countLiveApiKeys },
+      { what: 'webhooks', countIn: countWebhooks },
+      ...options.contents,
+    ],
   })
   const organization = new OrganizationService({
     ceilings: {
@@ -63,7 +73,7 @@ export function newTenancy(options: {
       maxPooledSessions: config.BERTH_MAX_POOLED_SESSIONS,
       minHealthCheckSeconds: config.BERTH_HEALTH_CHECK_MIN_SECONDS,
     },
-    use: options.organizationUse,
+    use: organizationUse,
   })
 
   changes.on('keyChanged', ({ publicId }) => {
@@ -80,6 +90,18 @@ export function newTenancy(options: {
     platform: options.platform,
     audit,
     network: options.auditExportNetwork,
+  })
+  const webhooks = newWebhooks(options.platform, {
+    network: options.webhookNetwork,
+    version: options.version,
+    usesOf: async (tx, projectId) => {
+      const stored = await storage.use(tx, projectId)
+      const places = await organizationUse.sessionPlaces(tx, projectId)
+      return [
+        { quota: 'storage', used: usedBytes(stored), limit: stored.maxBytes },
+        { quota: 'sessions', used: places.ofProject, limit: places.projectCap ?? Infinity },
+      ]
+    },
   })
   const followed = newChanges(options.platform, options.changeSources)
   const totals = new StorageTotals({ db, kinds: storage.kinds, log })
@@ -104,6 +126,7 @@ export function newTenancy(options: {
     projects,
     openStreams,
     auditExports,
+    webhooks,
     changes: followed,
     routes: [
       ...projectRoutes(projects),
@@ -112,6 +135,7 @@ export function newTenancy(options: {
       ...signInRoutes(new SignInService({ version: options.version })),
       ...auditRoutes(new AuditService(audit)),
       ...auditExports.routes,
+      ...webhooks.routes,
       ...followed.routes,
     ],
   }

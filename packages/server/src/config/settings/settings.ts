@@ -12,6 +12,7 @@ import { operatorSettings } from './operator.ts'
 import { serverSettings } from './server.ts'
 import { sessionSettings } from './sessions.ts'
 import { storageSettings } from './storage.ts'
+import { webhookSettings } from './webhooks.ts'
 
 export const settings = {
   ...serverSettings,
@@ -26,6 +27,7 @@ export const settings = {
   ...appSettings,
   ...loginSettings,
   ...auditExportSettings,
+  ...webhookSettings,
 }
 
 /** Those whose value is the path of a file. */
@@ -51,6 +53,7 @@ export const groups: readonly Group[] = [
   { title: 'Apps', settings: appSettings },
   { title: 'Auth connections', settings: loginSettings },
   { title: 'Export of the audit log', settings: auditExportSettings },
+  { title: 'Webhooks', settings: webhookSettings },
 ]
 
 export type SettingValues = { [K in keyof typeof settings]: ReturnType<(typeof settings)[K]['parse']> }

@@ -1,4 +1,4 @@
-// Made by `npm run generate`, of migrations 1ebb92d241c410ba1c39773c300ae8a87a6798b13c1ebf8634c66698a60b7414.
+// Made by `npm run generate`, of migrations 664204438244f4b05b9af200d42789f493833b4079b33f217e1a4e3de5ec9ba9.
 import type { BigNumber, Json, Time } from './column-types.ts'
 import type { ColumnType } from 'kysely'
 
@@ -14,6 +14,7 @@ export interface ApiKeys {
   created_by_name: string | null
   deleted_at: Time | null
   expires_at: Time | null
+  expiry_told_at: Time | null
   id: string
   is_of_deployment: Generated<boolean>
   lifetime_days: number | null
@@ -584,6 +585,68 @@ export interface TelemetrySessions {
   stored_bytes: Generated<BigNumber>
 }
 
+export interface WebhookAttempts {
+  answer: string | null
+  delivery_seq: BigNumber
+  duration_ms: number
+  error: string | null
+  number: number
+  started_at: Time
+  status: number | null
+}
+
+export interface WebhookDeliveries {
+  attempts: Generated<number>
+  created_at: Generated<Time>
+  data: Json
+  event_id: string
+  event_type: string
+  failures: Generated<number>
+  finished_at: Time | null
+  lease_id: string | null
+  lease_server: string | null
+  lease_until: Time | null
+  next_attempt_at: Generated<Time>
+  seq: Generated<BigNumber>
+  state: Generated<string>
+  subject: string
+  tried_from: Generated<Time>
+  webhook_id: string
+}
+
+export interface WebhookQuotasNear {
+  project_id: string
+  quota: string
+  told_at: Generated<Time>
+}
+
+export interface Webhooks {
+  consecutive_failures: Generated<number>
+  created_at: Generated<Time>
+  deleted_at: Time | null
+  description: string | null
+  disabled_by: string | null
+  event_types: Generated<string[]>
+  failing_since: Time | null
+  id: string
+  last_error: string | null
+  last_error_at: Time | null
+  last_success_at: Time | null
+  old_secret_until: Time | null
+  project_id: string
+  sealed_old_secret: Buffer | null
+  sealed_secret: Buffer | null
+  status: Generated<string>
+  updated_at: Generated<Time>
+  url: string
+  version: Generated<number>
+}
+
+export interface WebhookWatch {
+  is_only: Generated<boolean>
+  looked_at: Generated<Time>
+}
+
 export interface DB {
   api_keys: ApiKeys
   app_events: AppEvents
@@ -621,4 +684,9 @@ export interface DB {
   telemetry_inbox: TelemetryInbox
   telemetry_segments: TelemetrySegments
   telemetry_sessions: TelemetrySessions
+  webhook_attempts: WebhookAttempts
+  webhook_deliveries: WebhookDeliveries
+  webhook_quotas_near: WebhookQuotasNear
+  webhook_watch: WebhookWatch
+  webhooks: Webhooks
 }

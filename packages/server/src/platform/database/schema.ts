@@ -15,6 +15,9 @@ import type { ProjectStatus } from '@berth/contracts/projects'
 import type { ReplayEnd } from '@berth/contracts/replays'
 import type { Scope } from '@berth/contracts/scopes'
 import type { TelemetryRequest } from '@berth/contracts/telemetry'
+import type { WebhookEventType } from '@berth/contracts/webhook-event-types'
+import type { Quota, WebhookEvent } from '@berth/contracts/webhook-events'
+import type { DeliveryState, WebhookStatus } from '@berth/contracts/webhooks'
 import type { Category } from '@berth/contracts/telemetry-events'
 import type { Question, Requirement } from '@berth/login/run/run'
 import type { Refined } from './column-types.ts'
@@ -130,6 +133,19 @@ type ColumnValues = Checked<{
   auth_checks: {
     result: 'in' | 'out' | 'inconclusive'
     previous_status: ConnectionStatus
+  }
+  webhooks: {
+    event_types: WebhookEventType[]
+    status: WebhookStatus
+    disabled_by: 'user' | 'failures' | 'receiver'
+  }
+  webhook_deliveries: {
+    seq: GeneratedAlways<string>
+    data: WebhookEvent['data']
+    state: DeliveryState
+  }
+  webhook_quotas_near: {
+    quota: Quota
   }
 }>
 
@@ -254,6 +270,10 @@ type SetOnce = CheckedNames<{
   auth_flows: 'id' | 'connection_id' | 'type' | 'proxy_id' | 'is_recorded' | 'telemetry' | 'telemetry_age'
   auth_checks: 'id' | 'connection_id' | 'result' | 'reason' | 'previous_status' | 'browser_id' | 'replay_id'
   service_secrets: 'name'
+  webhooks: 'id' | 'project_id'
+  webhook_deliveries: 'webhook_id' | 'event_id' | 'event_type' | 'subject' | 'data'
+  webhook_attempts: 'delivery_seq' | 'number' | 'started_at' | 'duration_ms' | 'status' | 'answer' | 'error'
+  webhook_quotas_near: 'project_id' | 'quota'
 }>
 
 // Both types refuse table and column names that do not exist.
@@ -286,6 +306,8 @@ export type CredentialProvidersTable = Tables['credential_providers']
 export type AuthConnectionsTable = Tables['auth_connections']
 export type AuthFlowsTable = Tables['auth_flows']
 export type AuthChecksTable = Tables['auth_checks']
+export type WebhooksTable = Tables['webhooks']
+export type WebhookDeliveriesTable = Tables['webhook_deliveries']
 
 /** The pool or one of its transactions; stores accept either. */
 export type Db = Kysely<Tables>

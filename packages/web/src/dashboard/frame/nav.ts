@@ -23,7 +23,10 @@ export const nav: readonly (readonly NavItem[])[] = [
     { path: '/proxies', text: 'Proxies', icon: 'proxies', scope: 'proxies:read' },
     { path: '/extensions', text: 'Extensions', icon: 'extensions', scope: 'extensions:read' },
   ],
-  [{ path: '/apps', text: 'Apps', icon: 'apps', scope: 'apps:read' }],
+  [
+    { path: '/apps', text: 'Apps', icon: 'apps', scope: 'apps:read' },
+    { path: '/webhooks', text: 'Webhooks', icon: 'webhooks', scope: 'webhooks:read' },
+  ],
   [
     { path: '/projects', text: 'Projects', icon: 'projects', scope: 'projects:read' },
     { path: '/keys', text: 'API keys', icon: 'keys', scope: 'api_keys:read' },

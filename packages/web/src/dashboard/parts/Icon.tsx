@@ -9,6 +9,8 @@ const paths = {
   apps: 'M7 8l-4 4 4 4M17 8l4 4-4 4M14 4.5l-4 15',
   logins: 'M14 4h6v16h-6M3.5 12H15M11 8l4 4-4 4',
   credentials: 'M8 15a4 4 0 1 1 3.5-6H21v4h-2.5v2.5H15V13h-3.5A4 4 0 0 1 8 15zM8 11h.01',
+  webhooks:
+    'M12 6.5a3 3 0 1 1 2.6 3l-3 5.2M9 16.8A3 3 0 1 1 6 13.5a3 3 0 0 1 1 .2l2.9-5M14.5 15.5a3 3 0 1 1-.4 3.5H9',
   projects: 'M3.5 6h6l2 2.5h9V19h-17z',
   keys: 'M5 11h14v9H5zM8 11V8a4 4 0 0 1 8 0v3M12 14.5v2',
   audit: 'M6 3.5h8.5L19 8v12.5H6zM14 3.5V8.5h5M9 12h6M9 16h6',

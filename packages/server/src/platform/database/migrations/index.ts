@@ -26,6 +26,7 @@ import { blobStores } from './025-blob-stores.ts'
 import { room } from './026-room.ts'
 import { signIns } from './027-sign-ins.ts'
 import { changes } from './028-changes.ts'
+import { webhooks } from './029-webhooks.ts'
 
 export interface Migration {
   readonly version: number
@@ -63,4 +64,5 @@ export const migrations: readonly Migration[] = [
   { version: 26, name: 'room', sql: room },
   { version: 27, name: 'sign-ins', sql: signIns },
   { version: 28, name: 'changes', sql: changes },
+  { version: 29, name: 'webhooks', sql: webhooks },
 ]

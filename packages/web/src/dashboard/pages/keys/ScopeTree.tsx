@@ -10,6 +10,7 @@ const familyWords: Readonly<Record<ScopeFamily, string>> = {
   logins: 'Logins',
   credentials: 'Credentials',
   apps: 'Apps',
+  webhooks: 'Webhooks',
   projects: 'Projects and limits',
   api_keys: 'API keys',
   audit_logs: 'Audit log',
