@@ -35,6 +35,7 @@ export const acts: readonly PaletteItem[] = [
     isForOrganization: true,
   },
   { text: 'Create a proxy', icon: 'plus', path: '/proxies', search: create, scope: 'proxies:write' },
+  { text: 'Create a webhook', icon: 'plus', path: '/webhooks', search: create, scope: 'webhooks:write' },
   {
     text: 'Upload an extension',
     icon: 'upload',

@@ -2,12 +2,13 @@
 import { TEST_EVENT, webhookEventTypes } from '@berth/contracts/webhook-event-types'
 import { deliveryStates, type Webhook, type WebhookDelivery } from '@berth/contracts/webhooks'
 import { useAsk } from '../../api/context.ts'
-import { ListBody } from '../../parts/ListBody.tsx'
+import { idOf } from '../../parts/id-of.ts'
+import { List } from '../../parts/List.tsx'
 import { Empty } from '../../parts/Notes.tsx'
 import { Card } from '../../parts/Page.tsx'
 import type { Column } from '../../parts/Table.tsx'
 import { Time } from '../../parts/Time.tsx'
-import { useList } from '../../parts/use-list.ts'
+import { useLongList } from '../../parts/use-long-list.ts'
 import { useUrl } from '../../parts/use-url.ts'
 import { DeliveryBadge, stateWords } from './DeliveryBadge.tsx'
 import { DeliveryDetails } from './DeliveryDetails.tsx'
@@ -42,9 +43,11 @@ export function Deliveries({ webhook }: { webhook: Webhook }) {
   const type = url.text('type')
   const open = url.text('open')
   const path = `${PATH}/${encodeURIComponent(webhook.id)}/deliveries`
-  const list = useList<WebhookDelivery>(
-    ['webhook', 'deliveries', webhook.id, state, type],
-    ({ limit, offset }, signal) => {
+  const list = useLongList<WebhookDelivery>({
+    key: ['webhook', 'deliveries', webhook.id, state, type],
+    idOf,
+    refetchMs: REFETCH_MS,
+    read: ({ limit, offset }, signal) => {
       const search = new URLSearchParams({
         limit: String(limit),
         offset: String(offset),
@@ -53,35 +56,36 @@ export function Deliveries({ webhook }: { webhook: Webhook }) {
       })
       return ask(`${path}?${search}`, { signal })
     },
-    { refetchMs: REFETCH_MS },
-  )
+  })
   const filter = (name: string, value: string) =>
     url.set({ [name]: value === '' ? undefined : value }, { replace: true })
   return (
     <Card title="Deliveries">
-      <div className="filters">
-        <select aria-label="State" value={state} onChange={({ target }) => filter('state', target.value)}>
-          <option value="">Any state</option>
-          {deliveryStates.map((each) => (
-            <option key={each} value={each}>
-              {stateWords[each]}
-            </option>
-          ))}
-        </select>
-        <select aria-label="Event" value={type} onChange={({ target }) => filter('type', target.value)}>
-          <option value="">Any event</option>
-          {[...webhookEventTypes, TEST_EVENT].map((each) => (
-            <option key={each} value={each}>
-              {each}
-            </option>
-          ))}
-        </select>
-      </div>
-      <ListBody
+      <List
         label="Deliveries"
         list={list}
         columns={columns}
-        idOf={({ id }) => id}
+        idOf={idOf}
+        filters={
+          <>
+            <select aria-label="State" value={state} onChange={({ target }) => filter('state', target.value)}>
+              <option value="">Any state</option>
+              {deliveryStates.map((each) => (
+                <option key={each} value={each}>
+                  {stateWords[each]}
+                </option>
+              ))}
+            </select>
+            <select aria-label="Event" value={type} onChange={({ target }) => filter('type', target.value)}>
+              <option value="">Any event</option>
+              {[...webhookEventTypes, TEST_EVENT].map((each) => (
+                <option key={each} value={each}>
+                  {each}
+                </option>
+              ))}
+            </select>
+          </>
+        }
         isFiltered={state !== '' || type !== ''}
         onOpen={({ id }) => url.set({ open: id })}
         empty={

@@ -3,15 +3,13 @@ import type { Webhook, WebhookWithSecret } from '@berth/contracts/webhooks'
 import { useNavigate } from '@tanstack/react-router'
 import { useAsk, usePower } from '../../api/context.ts'
 import { curl } from '../../parts/command.ts'
-import { Icon } from '../../parts/Icon.tsx'
-import { ListBody } from '../../parts/ListBody.tsx'
+import { idOf } from '../../parts/id-of.ts'
+import { ListPage } from '../../parts/ListPage.tsx'
 import { Empty } from '../../parts/Notes.tsx'
-import { Page } from '../../parts/Page.tsx'
 import { keepProject } from '../../parts/project.ts'
-import { Search } from '../../parts/Search.tsx'
 import type { Column } from '../../parts/Table.tsx'
 import { Time } from '../../parts/Time.tsx'
-import { useList } from '../../parts/use-list.ts'
+import { useLongList } from '../../parts/use-long-list.ts'
 import { useUrl } from '../../parts/use-url.ts'
 import { NewSecret } from './NewSecret.tsx'
 import { eventsOf, PATH, placeOf, REFETCH_MS } from './webhook.ts'
@@ -47,53 +45,41 @@ export function WebhooksPage() {
   const canWrite = usePower().can('webhooks:write')
   const [created, setCreated] = useState<WebhookWithSecret>()
   const query = url.text('q')
-  const list = useList<Webhook>(
-    ['webhook', query],
-    ({ limit, offset }, signal) => {
+  const list = useLongList<Webhook>({
+    key: ['webhook', query],
+    idOf,
+    refetchMs: REFETCH_MS,
+    read: ({ limit, offset }, signal) => {
       const search = new URLSearchParams({ limit: String(limit), offset: String(offset), query })
       return ask(`${PATH}?${search}`, { signal })
     },
-    { refetchMs: REFETCH_MS },
-  )
+  })
   return (
-    <Page
+    <ListPage
       title="Webhooks"
       about="Tell your own servers what happens here."
-      isFull
-      actions={
-        canWrite && (
-          <button type="button" className="primary" onClick={() => url.set({ create: true })}>
-            <Icon name="plus" size={16} /> Create a webhook
-          </button>
-        )
+      create={canWrite ? 'Create a webhook' : undefined}
+      search="Search by address, description or id"
+      list={list}
+      columns={columns}
+      idOf={idOf}
+      onOpen={({ id }) => void navigate({ to: `/webhooks/${id}`, search: keepProject })}
+      empty={
+        <Empty
+          icon="webhooks"
+          title="No webhooks yet"
+          text="Berth can send an event when a session ends, a recording is ready, or a login needs a person."
+          command={curl({
+            path: PATH,
+            body: { url: 'https://receiver.example.com/berth', event_types: ['session.ended'] },
+          })}
+        />
       }
     >
-      <div className="filters">
-        <Search label="Search by address, description or id" />
-      </div>
-      <ListBody
-        label="Webhooks"
-        list={list}
-        columns={columns}
-        idOf={({ id }) => id}
-        isFiltered={query !== ''}
-        onOpen={({ id }) => void navigate({ to: `/webhooks/${id}`, search: keepProject })}
-        empty={
-          <Empty
-            icon="webhooks"
-            title="No webhooks yet"
-            text="Berth can send an event when a session ends, a recording is ready, or a login needs a person."
-            command={curl({
-              path: PATH,
-              body: { url: 'https://receiver.example.com/berth', event_types: ['session.ended'] },
-            })}
-          />
-        }
-      />
       {url.has('create') && canWrite && (
         <WebhookForm onClose={() => url.set({ create: undefined })} onCreated={setCreated} />
       )}
       {created && <NewSecret secret={created.secret} onClose={() => setCreated(undefined)} />}
-    </Page>
+    </ListPage>
   )
 }
