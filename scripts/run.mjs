@@ -42,7 +42,7 @@ const tasks = {
   check: { file: 'scripts/check.ts' },
   test: {
     file: 'scripts/test/main.ts',
-    packagesFor: { full: ['wrk', 'xdotool', 'ceph-mon', 'ceph-osd', 'radosgw'] },
+    packagesFor: { full: ['tmux', 'wrk', 'xdotool', 'ceph-mon', 'ceph-osd', 'radosgw'] },
     toolsFor: { full: ['helm'] },
   },
   kubernetes: {
