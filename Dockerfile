@@ -16,6 +16,7 @@ COPY scripts/node scripts/node
 RUN cd scripts/node && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error
 COPY .npmrc package.json package-lock.json ./
 COPY packages/agent/package.json packages/agent/
+COPY packages/cli/package.json packages/cli/
 COPY packages/codecs/package.json packages/codecs/
 COPY packages/contracts/package.json packages/contracts/
 COPY packages/kit/package.json packages/kit/

@@ -44,6 +44,7 @@ const tasks = {
     file: 'scripts/test/main.ts',
     packagesFor: {
       full: [
+        'tmux',
         'wrk',
         'xdotool',
         'ceph-mon',

@@ -55,6 +55,13 @@ const fullOnly: Readonly<Record<string, string>> = {
   'tests/bench/smoke.test.ts': 'runs every row of the benchmark once, for minutes',
   'tests/api/invocations-sent-on.test.ts':
     'invocations of a server without room, for a minute; tests/api/invocations.test.ts stays',
+  'tests/cli/apps.test.ts': 'every template of the command line is built and run; commands.test.ts stays',
+  'tests/cli/commands.test.ts':
+    'starts the command line some eighty times; the unit tests of packages/cli and the blocks of docs/cli.md stay',
+  'tests/cli/package.test.ts': 'packs and installs the command line; the same stay',
+  'tests/cli/terminal.test.ts': 'a real session in a pseudo-terminal; the same stay',
+  'tests/cli/up.test.ts':
+    'starts servers as people do, with their own PostgreSQL; tests/api/start.test.ts stays',
   'tests/client/apps.test.ts':
     'three client versions run apps; tests/client/every-operation.test.ts and tests/e2e/apps.test.ts stay',
   'tests/client/computer.test.ts':

@@ -17,6 +17,7 @@ import { agentLoopRow, busySessionsRow } from './rows/agent-work.ts'
 import { atRestRow } from './rows/at-rest.ts'
 import { burstRow } from './rows/burst.ts'
 import { coldCreateRow } from './rows/cold-create.ts'
+import { commandLineRow } from './rows/command-line.ts'
 import { computerInputRow, computerOverheadRow } from './rows/computer-input.ts'
 import { clusterCreateRow, clusterRoundTripRow } from './rows/cluster.ts'
 import { connectionMemoryRow } from './rows/connection-memory.ts'
@@ -98,6 +99,7 @@ const allRows: readonly Row[] = [
   clusterCreateRow,
   clusterRoundTripRow,
   podMemoryRow,
+  commandLineRow,
 ]
 
 const { values: options } = parseArgs({

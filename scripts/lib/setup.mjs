@@ -216,6 +216,16 @@ const bundles = [
     ],
   },
   { of: 'packages/web', sources: ['packages/web', 'packages/contracts/src', 'packages/kit/src', 'docs'] },
+  {
+    of: 'packages/cli',
+    sources: [
+      'packages/cli',
+      'packages/codecs/src',
+      'packages/contracts/src',
+      'packages/kit/src',
+      'scripts/lib',
+    ],
+  },
 ]
 
 /** Builds the bundle again if one of its sources changed. */

@@ -76,7 +76,8 @@ for (const { path, blocks } of byPage) {
       directory: join(directory, nameOf(path)),
       clone: root,
       env: {
-        PATH: `${join(process.execPath, '..')}:${process.env['PATH']}`,
+        // `berth` is there as if it were installed.
+        PATH: `${join(process.execPath, '..')}:${join(root, 'node_modules/.bin')}:${process.env['PATH']}`,
         HOME: process.env['HOME'] ?? '/',
         KERNEL_BASE_URL: server.url,
         KERNEL_API_KEY: server.key,

@@ -25,6 +25,7 @@ const order = [
   'controls',
   'downloads',
   'dashboard',
+  'cli',
   'live-view-and-replays',
   'telemetry',
   'profiles',
