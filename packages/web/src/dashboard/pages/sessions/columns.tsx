@@ -36,18 +36,18 @@ export function columnsOf(onTag: (name: string, value: string) => void): readonl
     },
     {
       name: 'Tags',
-      width: 'minmax(120px, 2fr)',
+      width: 'minmax(120px, 2.4fr)',
       render: ({ tags }) => <Tags tags={tags} max={MAX_TAGS} onPick={onTag} />,
     },
-    { name: 'Browser', width: '118px', render: modeOf },
+    { name: 'Browser', width: '114px', render: modeOf },
     {
       name: 'Profile',
-      width: 'minmax(60px, 0.9fr)',
+      width: 'minmax(60px, 0.8fr)',
       render: ({ profile }) => profile && <span title={profile.id}>{profile.name ?? profile.id}</span>,
     },
     {
       name: 'Pool',
-      width: 'minmax(60px, 0.8fr)',
+      width: 'minmax(60px, 0.6fr)',
       render: ({ pool }) =>
         pool && (
           <Link to="/pools/$id" params={{ id: pool.id }} search={keepProject} title={pool.id} preload={false}>
@@ -58,7 +58,7 @@ export function columnsOf(onTag: (name: string, value: string) => void): readonl
     { name: 'Created', width: '118px', render: ({ created_at: at }) => <Time at={at} /> },
     {
       name: 'Uptime',
-      width: '88px',
+      width: '84px',
       render: ({ usage }) => usage && <span className="number">{duration(usage.uptime_ms)}</span>,
     },
   ]
