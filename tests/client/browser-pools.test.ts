@@ -132,7 +132,8 @@ test('each version of the client gets complete lists', async () => {
   )
   for (const client of [client70(shared), client84(shared)]) {
     for (const limit of [1, 2, 100]) {
-      const all = await Array.fromAsync(client.browserPools.list({ limit }))
+      const pools: AsyncIterable<{ name?: string }> = client.browserPools.list({ limit })
+      const all = await Array.fromAsync(pools)
       assert.deepEqual(
         all.map((pool) => pool.name),
         newestFirst,

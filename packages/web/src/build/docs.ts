@@ -25,6 +25,7 @@ const order = [
   'controls',
   'downloads',
   'dashboard',
+  'mcp',
   'live-view-and-replays',
   'telemetry',
   'profiles',
