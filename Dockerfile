@@ -21,6 +21,7 @@ COPY packages/codecs/package.json packages/codecs/
 COPY packages/contracts/package.json packages/contracts/
 COPY packages/kit/package.json packages/kit/
 COPY packages/login/package.json packages/login/
+COPY packages/mcp/package.json packages/mcp/
 COPY packages/server/package.json packages/server/
 COPY packages/web/package.json packages/web/
 RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund --loglevel=error

@@ -29,6 +29,8 @@ const fullOnly: Readonly<Record<string, string>> = {
     'streams over outages and on two servers; tests/dashboard/frame.test.ts follows one',
   'tests/api/later-schema.test.ts':
     'every operation twice, for a minute; the test beside the migrations stays',
+  'tests/api/handovers.test.ts':
+    'waits for time limits, and for two servers; tests/api/mcp.test.ts and tests/conformance stay',
   'tests/api/room.test.ts':
     'servers that give sessions away; tests/api/browsers.test.ts and tests/api/take-over.test.ts stay',
   'tests/api/telemetry-export.test.ts':
@@ -99,6 +101,8 @@ const fullOnly: Readonly<Record<string, string>> = {
   'tests/e2e/docs.test.ts': 'the pages of the reference in real browsers; tests/docs stays',
   'tests/e2e/live-view-video.test.ts':
     'records and decodes minutes of video; tests/e2e/live-view.test.ts stays',
+  'tests/e2e/mcp.test.ts':
+    'agents with real browsers over both transports; tests/api/mcp.test.ts and the blocks of docs/mcp.md stay',
   'tests/e2e/networks.test.ts':
     'proxies and private hosts over kills; tests/api/networks.test.ts and tests/e2e/proxies.test.ts stay',
   'tests/e2e/playwright-native.test.ts':

@@ -212,6 +212,7 @@ const bundles = [
       'packages/contracts/src',
       'packages/kit/src',
       'packages/login/src',
+      'packages/mcp/src',
       'packages/web/src',
     ],
   },

@@ -35,6 +35,7 @@ const contextOf = (id: string, most: string | null, effective: string | null): A
   authorization: {
     credential_scope: { project_id: most },
     effective_scope: { project_id: effective },
+    scopes: null,
   },
 })
 

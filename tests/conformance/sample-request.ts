@@ -49,6 +49,8 @@ const bodies: Record<string, object> = {
   submitAuthInvocation: { field_values: { email: 'typed by a stranger' } },
   updateAuthConnection: { health_checks: false },
   submitAuthConnection: { field_values: { email: 'typed by a stranger' } },
+  createHandover: { message: 'asked by a stranger' },
+  finishHandover: { outcome: 'cancelled' },
   createProfile: { name: 'made-by-a-stranger' },
   updateProfile: { name: 'renamed-by-a-stranger' },
   createCredential: { name: 'made by a stranger', domain: 'sample.example', values: { password: 'sample' } },
@@ -87,6 +89,7 @@ export function sampleBody(operation: Operation): object | undefined {
 /** Resources that exist only below another one. */
 const parts: References = {
   executors: 'absent',
+  handovers: 'absent',
   watch: 'absent',
   process: '00000000-0000-4000-8000-000000000000',
   replays: '00000000-0000-4000-8000-000000000000',

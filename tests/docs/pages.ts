@@ -1,6 +1,6 @@
 // The pages of the documentation, and the packages that their code imports.
 import { globSync, mkdirSync, readFileSync, realpathSync, symlinkSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { blocksOf, type Block } from './blocks.ts'
 
 export const root = join(import.meta.dirname, '../..')
@@ -38,12 +38,14 @@ export const PACKAGES = {
   '@onkernel/sdk': 'kernel-sdk-0-84',
   'playwright-core': 'playwright-core',
   standardwebhooks: 'standardwebhooks',
+  '@modelcontextprotocol/client': '@modelcontextprotocol/client',
 }
 
 /** Links the packages, as if they were installed in the directory. */
 export function linkPackages(directory: string): void {
-  mkdirSync(join(directory, 'node_modules/@onkernel'), { recursive: true })
   for (const [name, folder] of Object.entries(PACKAGES)) {
-    symlinkSync(realpathSync(join(root, 'node_modules', folder)), join(directory, 'node_modules', name))
+    const place = join(directory, 'node_modules', name)
+    mkdirSync(dirname(place), { recursive: true })
+    symlinkSync(realpathSync(join(root, 'node_modules', folder)), place)
   }
 }

@@ -2,6 +2,7 @@
 import { Type, type Static } from 'typebox'
 import { operation } from './operation.ts'
 import { Nullable, OneOf } from './schema.ts'
+import { scopes } from './scopes.ts'
 
 const projectScope = (description: string) =>
   Type.Object(
@@ -42,6 +43,13 @@ export const AuthContext = Type.Object(
       {
         credential_scope: projectScope('The most that the credential may use'),
         effective_scope: projectScope('What this request selected, by the key or by a project header'),
+        scopes: Type.Optional(
+          Nullable(
+            Type.Array(OneOf(scopes, { description: 'A scope' }), {
+              description: 'Extension: what the key may do. Null means everything',
+            }),
+          ),
+        ),
       },
       { description: 'What the caller may use' },
     ),

@@ -18,6 +18,7 @@ import * as entitlements from './entitlements.ts'
 import * as extensions from './extensions.ts'
 import * as deployments from './deployments.ts'
 import * as files from './files.ts'
+import * as handovers from './handovers.ts'
 import * as invocations from './invocations.ts'
 import * as liveView from './live-view.ts'
 import * as logs from './logs.ts'
@@ -44,6 +45,7 @@ export const operations: readonly Operation[] = [
   overview,
   browserPools,
   liveView,
+  handovers,
   previews,
   devtools,
   computer,

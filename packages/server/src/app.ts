@@ -33,6 +33,7 @@ import { newInstances, openDriver, openKeptDriver } from './instances/module.ts'
 import type { LoginEngine } from './logins/connections/engine.ts'
 import { agentLogins } from './logins/engine/agent-logins.ts'
 import { newLogins } from './logins/module.ts'
+import { attachMcp } from './mcp/attach.ts'
 import { destinationUse, isStuck, profileUse, proxyUse } from './logins/uses.ts'
 import { emitChange } from './platform/database/change-events.ts'
 import { claimDataDir } from './platform/database/storage.ts'
@@ -197,6 +198,8 @@ export async function startApp(config: Config, serverLog: ServerLog, engines = s
   })
   const docs = new DocsFiles()
   attachDocs(server, docs)
+  const crossOrigin = new CrossOrigin({ listed: config.BERTH_ALLOWED_ORIGINS, isOwn })
+  attachMcp(server, { access, crossOrigin, openStreams, isOwn })
   attachDashboard(server, { publicOrigin: config.BERTH_PUBLIC_URL?.origin })
   const routes = [
     ...sessions.routes,
@@ -217,10 +220,7 @@ export async function startApp(config: Config, serverLog: ServerLog, engines = s
     pool,
     access,
     sessionGuard: sessions.guard,
-    crossOrigin: new CrossOrigin({
-      listed: config.BERTH_ALLOWED_ORIGINS,
-      isOwn,
-    }),
+    crossOrigin,
     audit,
     answers: new IdempotentAnswers({ box, secret: await serviceSecret(db, box, 'idempotent-requests') }),
     originOf: (request) => originOf(config, request),

@@ -7,6 +7,7 @@ import { loginRetention } from './logins/connections/retention.ts'
 import type { Blobs } from './platform/blobs/blobs.ts'
 import { blobSweep } from './platform/blobs/housekeeping.ts'
 import type { HousekeepingTask } from './platform/jobs/housekeeping.ts'
+import { handoverRetention } from './sessions/handovers/retention.ts'
 import { policyRetention } from './sessions/policies/retention.ts'
 import { replayRetention } from './sessions/replays/retention.ts'
 import { telemetryRetention } from './sessions/telemetry/retention.ts'
@@ -24,6 +25,7 @@ export function housekeepingTasks(config: RetentionSettings, blobs: Blobs): read
     signInRetention,
     ...webhookRetention(config.BERTH_WEBHOOK_RETENTION_DAYS),
     policyRetention,
+    handoverRetention,
     appLogRetention(config.BERTH_APP_LOG_RETENTION_DAYS),
     invocationRetention(config.BERTH_INVOCATION_RETENTION_DAYS),
     loginRetention(config.BERTH_LOGIN_RETENTION_DAYS),

@@ -35,6 +35,10 @@ export class CrossOrigin {
     return this.#listed.size > 0
   }
 
+  isListed(origin: string): boolean {
+    return this.#listed.has(origin)
+  }
+
   /** Lets the page read the answer, also if it is an error. */
   admit(operation: Operation, request: FastifyRequest, reply: FastifyReply): void {
     const { origin } = request.headers

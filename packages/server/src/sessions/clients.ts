@@ -4,12 +4,15 @@ import type { Socket } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import { isOwnOrigin, newHostCheck } from '../http/host-check.ts'
 import { originOf } from '../http/origin.ts'
+import { emitChange } from '../platform/database/change-events.ts'
 import type { Db } from '../platform/database/schema.ts'
 import type { Platform } from '../platform/module.ts'
 import type { Sessions } from './browsers/sessions.ts'
 import { Gateway } from './gateway/gateway.ts'
 import { CDP_PATH, DEVTOOLS_PATH, PLAYWRIGHT_PATH, SCREEN_PATH, TERMINAL_ROUTE } from './session/target.ts'
 import type { SessionTokens } from './gateway/tokens.ts'
+import { attachHandovers } from './handovers/attach.ts'
+import type { Handovers } from './handovers/service.ts'
 import { attachLive } from './live-view/attach.ts'
 import { Viewers } from './live-view/viewers.ts'
 import type { StartHost } from './replicas/start-host.ts'
@@ -31,10 +34,11 @@ export function attachClients(options: {
   sessions: Sessions
   tokens: SessionTokens
   starts: StartHost
+  handovers: Handovers
   isLoginStuck: IsLoginStuck
 }): Clients {
   const { server, sessions, tokens } = options
-  const { config, log, db, changes } = options.platform
+  const { config, log, db, pool, changes } = options.platform
   const viewers = new Viewers({
     maxPerSession: config.BERTH_MAX_VIEWERS,
     isLoginStuck: (sessionId) => options.isLoginStuck(db, sessionId),
@@ -63,6 +67,13 @@ export function attachClients(options: {
     viewers,
     originOf: (request) => originOf(config, request),
     maxUploadBytes: config.BERTH_MAX_FILE_MB * MB,
+  })
+  attachHandovers(server, {
+    ...admission,
+    handovers: options.handovers,
+    db,
+    pool,
+    onChange: (change) => emitChange(changes, change),
   })
   // Not in the contract: clients of these protocols request the paths on their own.
   const paths = [CDP_PATH, '/browser/webdriver/session', PLAYWRIGHT_PATH, DEVTOOLS_PATH].flatMap((path) => [

@@ -28,6 +28,8 @@ import { SessionAccess } from './control/session-access.ts'
 import { newExtensions } from './extensions/module.ts'
 import { SessionTokens } from './gateway/tokens.ts'
 import { devtoolsRoutes } from './devtools/routes.ts'
+import { handoverRoutes } from './handovers/routes.ts'
+import { Handovers } from './handovers/service.ts'
 import { liveRoutes } from './live-view/routes.ts'
 import { openLiveViews } from './live-view/watched.ts'
 import { overviewRoutes } from './overview/routes.ts'
@@ -276,7 +278,8 @@ export async function newSessions(options: SessionsModuleOptions): Promise<Sessi
     log,
   })
   const { isLoginStuck } = options
-  const clients = attachClients({ platform, server, sessions, tokens, starts, isLoginStuck })
+  const handovers = new Handovers({ db, tokens })
+  const clients = attachClients({ platform, server, sessions, tokens, starts, handovers, isLoginStuck })
   attachPlayer(server, replays)
 
   changes.on('sessionChanged', ({ sessionId }) => void sessions.changed(sessionId))
@@ -284,6 +287,7 @@ export async function newSessions(options: SessionsModuleOptions): Promise<Sessi
     // This one hears itself, too.
     if (left !== serverId) void sessions.takeOver().catch(() => {})
   })
+  changes.on('handoverChanged', ({ handoverId }) => handovers.announced(handoverId))
   changes.on('replaysChanged', ({ sessionId }) => void recordings.look(sessionId))
   changes.on('profileChanged', ({ profileId }) => saves.announced(profileId))
   changes.on('profileUnchanged', ({ profileId }) => saves.announced(profileId))
@@ -326,6 +330,7 @@ export async function newSessions(options: SessionsModuleOptions): Promise<Sessi
       ...pools.routes,
       ...controlRoutes(controls),
       ...liveRoutes({ tokens, find }),
+      ...handoverRoutes(handovers, browsers),
       ...previewRoutes(browsers),
       ...devtoolsRoutes({ tokens, find }),
       ...replayRoutes(replays),

@@ -26,6 +26,7 @@ const order = [
   'downloads',
   'dashboard',
   'cli',
+  'mcp',
   'live-view-and-replays',
   'telemetry',
   'profiles',

@@ -3,6 +3,7 @@
 import { Clipboard } from './clipboard.ts'
 import { Connection } from './connection.ts'
 import { element } from '../shared/elements.ts'
+import { showHandover } from './handover.ts'
 import { explainProblem, Notice } from './notice.ts'
 import { Typing } from './typing.ts'
 import { Uploads } from './uploads.ts'
@@ -46,3 +47,4 @@ const explanation = problem ? explainProblem(problem) : undefined
 if (explanation) notice.ended(explanation)
 else if (problem) connection.retry()
 else connection.open()
+if (!isReadOnly && !problem) void showHandover()

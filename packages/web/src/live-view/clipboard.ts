@@ -113,7 +113,8 @@ export class Clipboard {
   }
 
   #isForScreen({ target }: Event): boolean {
-    return !(target instanceof Node && this.#panel.contains(target))
+    const own = [this.#panel, element('handover')]
+    return !(target instanceof Node && own.some((part) => part.contains(target)))
   }
 
   #shortcut(rfb: RFB, key: string): void {

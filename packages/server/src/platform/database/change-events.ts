@@ -13,6 +13,8 @@ export interface ChangeEvents {
   /** No session is being saved into the profile any more, and the profile did not change. */
   profileUnchanged: { profileId: string }
   replaysChanged: { sessionId: string }
+  /** A person has answered, or the caller no longer waits. */
+  handoverChanged: { handoverId: string }
   /** A session's events are stored up to this sequence number. */
   telemetryStored: { sessionId: string; upTo: string }
   /** Another server left events for the server that runs the session. */
@@ -48,6 +50,7 @@ const wire: Record<ChangeName, { readonly word: string; readonly fields: readonl
   profileChanged: { word: 'profile', fields: ['profileId'] },
   profileUnchanged: { word: 'profile-unchanged', fields: ['profileId'] },
   replaysChanged: { word: 'replays', fields: ['sessionId'] },
+  handoverChanged: { word: 'handover', fields: ['handoverId'] },
   telemetryStored: { word: 'telemetry', fields: ['sessionId', 'upTo'] },
   telemetryInboxFilled: { word: 'telemetry-inbox', fields: ['sessionId'] },
   telemetryExportChanged: { word: 'telemetry-export', fields: ['destinationId'] },

@@ -1,4 +1,4 @@
-// Made by `npm run generate`, of migrations 664204438244f4b05b9af200d42789f493833b4079b33f217e1a4e3de5ec9ba9.
+// Made by `npm run generate`, of migrations 3796568d0573d0d28eaf668e3c50c334c9aa415e2fa2798b2ce52b9f901f1bfb.
 import type { BigNumber, Json, Time } from './column-types.ts'
 import type { ColumnType } from 'kysely'
 
@@ -366,6 +366,18 @@ export interface Extensions {
   size_bytes: BigNumber
 }
 
+export interface Handovers {
+  browser_id: string
+  created_at: Generated<Time>
+  expires_at: Time
+  finished_at: Time | null
+  id: string
+  lease_number: number
+  message: string
+  note: string | null
+  state: Generated<string>
+}
+
 export interface IdempotencyKeys {
   created_at: Generated<Time>
   key: string
@@ -666,6 +678,7 @@ export interface DB {
   credentials: Credentials
   deployments: Deployments
   extensions: Extensions
+  handovers: Handovers
   idempotency_keys: IdempotencyKeys
   invocations: Invocations
   master_keys: MasterKeys

@@ -5,6 +5,7 @@ import type { AppAction } from '@berth/contracts/apps'
 import type { ExportStatus } from '@berth/contracts/audit-exports'
 import type { ConnectionStatus, FlowStatus, FlowStep, FlowType } from '@berth/contracts/auth-connections'
 import type { CreateBrowserRequest, EndReason } from '@berth/contracts/browsers'
+import type { HandoverRowState } from '@berth/contracts/handovers'
 import type { ProviderType } from '@berth/contracts/credential-providers'
 import type { CredentialReference } from '@berth/contracts/credentials'
 import type { ConflictRule, SaveState, VersionSource } from '@berth/contracts/profiles'
@@ -66,6 +67,9 @@ type ColumnValues = Checked<{
     telemetry: Category[]
     profile_on_conflict: ConflictRule
     profile_save: SaveState
+  }
+  handovers: {
+    state: HandoverRowState
   }
   proxies: {
     type: ProxyType

@@ -4,7 +4,7 @@ import { ORGANIZATION_ID } from './types.ts'
 
 /** Reads nothing: the edge has recognised the key, and forgets it as soon as it is deleted. */
 export function authContextOf(call: { principal: Principal; projectId: string | null }): AuthContext {
-  const { keyId, projectId } = call.principal
+  const { keyId, projectId, scopes } = call.principal
   return {
     authentication: { method: 'api_key', source: 'api_key', credential_id: keyId },
     principal: { type: 'api_key', id: keyId },
@@ -12,6 +12,7 @@ export function authContextOf(call: { principal: Principal; projectId: string | 
     authorization: {
       credential_scope: { project_id: projectId },
       effective_scope: { project_id: projectOf(call) },
+      scopes: scopes === undefined ? null : [...scopes],
     },
   }
 }

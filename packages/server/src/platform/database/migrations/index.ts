@@ -27,6 +27,7 @@ import { room } from './026-room.ts'
 import { signIns } from './027-sign-ins.ts'
 import { changes } from './028-changes.ts'
 import { webhooks } from './029-webhooks.ts'
+import { handovers } from './030-handovers.ts'
 
 export interface Migration {
   readonly version: number
@@ -65,4 +66,5 @@ export const migrations: readonly Migration[] = [
   { version: 27, name: 'sign-ins', sql: signIns },
   { version: 28, name: 'changes', sql: changes },
   { version: 29, name: 'webhooks', sql: webhooks },
+  { version: 30, name: 'handovers', sql: handovers },
 ]
