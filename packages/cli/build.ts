@@ -27,7 +27,7 @@ export async function bundleCli(outDirectory: string): Promise<void> {
     bundle: true,
     splitting: true,
     platform: 'node',
-    target: 'node20',
+    target: 'node22',
     format: 'esm',
     minifyWhitespace: true,
     plugins: [tableAsData],

@@ -422,7 +422,7 @@ describe('other clients', () => {
       '-e',
       `KERNEL_API_KEY=${server.key}`,
       process.execPath,
-      stdioProgram,
+      ...stdioProgram,
     ]
     for (const target of [http, stdio]) {
       const name = `inspected-${target.length}`

@@ -3,11 +3,11 @@
 import { existsSync } from 'node:fs'
 import * as module from 'node:module'
 
-const [major, minor] = process.versions.node.split('.').map(Number)
+const [major] = process.versions.node.split('.').map(Number)
 const program = new URL('../dist/main.mjs', import.meta.url)
 
-if (major < 20 || (major === 20 && minor < 16)) {
-  fail(`Cannot run berth with Node ${process.versions.node}: install Node 20.16 or newer`)
+if (major < 22) {
+  fail(`Cannot run berth with Node ${process.versions.node}: install Node 22 or newer`)
 } else if (!existsSync(program)) {
   fail('Cannot run berth: it is not built yet. Run "npm run setup" in the repository')
 } else {

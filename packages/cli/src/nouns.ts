@@ -20,7 +20,7 @@ const apps = (name: 'app' | 'deploy' | 'invoke' | 'logs' | 'create') =>
   of(async () => (await import('./nouns/apps.ts'))[name])
 const resources = (name: 'pools' | 'profiles' | 'proxies' | 'extensions') =>
   of(async () => (await import('./nouns/resources.ts'))[name])
-const here = (name: 'up' | 'doctor' | 'open' | 'status' | 'upgrade' | 'api' | 'completion') =>
+const here = (name: 'up' | 'doctor' | 'open' | 'status' | 'mcp' | 'upgrade' | 'api' | 'completion') =>
   of(async () => (await import('./nouns/here.ts'))[name])
 const access = (name: 'login' | 'logout' | 'context') =>
   of(async () => (await import('./nouns/access.ts'))[name])
@@ -42,6 +42,12 @@ export const nouns: readonly NounEntry[] = [
   },
   { name: 'open', summary: 'Open the dashboard in a browser', group: SERVER, load: here('open') },
   { name: 'status', summary: 'Show the state of the server', group: SERVER, load: here('status') },
+  {
+    name: 'mcp',
+    summary: 'Serve tools to an agent, by MCP over stdin and stdout',
+    group: SERVER,
+    load: here('mcp'),
+  },
   {
     name: 'login',
     summary: 'Store the address and the key of a server',

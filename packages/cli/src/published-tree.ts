@@ -1,4 +1,4 @@
-// The commands and flags of the published command line (0.31), as data. Not among them: `mcp`, and `extensions
+// The commands and flags of the published command line (0.31), as data. Not among them: `mcp install`, `mcp server`, and `extensions
 // build-web-bot-auth`, which needs a service of the hosted original.
 export const published: Readonly<Record<string, string>> = {
   deploy: '--version --force --region -e --env --env-file -o',

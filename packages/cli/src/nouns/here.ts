@@ -39,6 +39,13 @@ export const status = single('status', 'Show the state of the server', {
   run: () => import('../machine/status.ts'),
 })
 
+export const mcp = single('mcp', 'Serve tools to an agent, by MCP over stdin and stdout', {
+  flags: [{ flags: '--toolsets <names>', help: 'Only these, such as browsers,page,handover; or all,-docs' }],
+  notes:
+    'An agent starts it by itself: see docs/mcp.md. Many agents can use the address of the server instead, with /mcp.',
+  run: () => import('../agents/mcp.ts'),
+})
+
 export const upgrade = single('upgrade', 'Say how to get a newer version', {
   flags: [{ flags: '--dry-run', help: 'The same; nothing is ever changed', isHidden: true }],
   run: () => import('../machine/upgrade.ts'),
