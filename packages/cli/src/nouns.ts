@@ -176,6 +176,13 @@ export const nouns: readonly NounEntry[] = [
     load: account('apiKeys'),
   },
   {
+    name: 'webhooks',
+    aliases: ['webhook'],
+    summary: 'Tell your servers what happens',
+    group: ORGANISATION,
+    load: of(async () => (await import('./nouns/webhooks.ts')).webhooks),
+  },
+  {
     name: 'audit-logs',
     aliases: ['audit-log'],
     summary: 'Who did what',
