@@ -20,7 +20,7 @@ const apps = (name: 'app' | 'deploy' | 'invoke' | 'logs' | 'create') =>
   of(async () => (await import('./nouns/apps.ts'))[name])
 const resources = (name: 'pools' | 'profiles' | 'proxies' | 'extensions') =>
   of(async () => (await import('./nouns/resources.ts'))[name])
-const here = (name: 'up' | 'doctor' | 'open' | 'status' | 'upgrade' | 'api' | 'completion') =>
+const here = (name: 'up' | 'doctor' | 'open' | 'status' | 'upgrade' | 'api' | 'mcp' | 'completion') =>
   of(async () => (await import('./nouns/here.ts'))[name])
 const access = (name: 'login' | 'logout' | 'context') =>
   of(async () => (await import('./nouns/access.ts'))[name])
@@ -191,6 +191,12 @@ export const nouns: readonly NounEntry[] = [
   },
 
   { name: 'api', summary: 'Send any request to the API', group: TOOLS, load: here('api') },
+  {
+    name: 'mcp',
+    summary: 'Serve the tools for agents (MCP) over stdin and stdout',
+    group: TOOLS,
+    load: here('mcp'),
+  },
   {
     name: 'completion',
     summary: 'Completions for bash, zsh and fish',

@@ -55,6 +55,13 @@ export const api = single('api', 'Send any request to the API', {
   run: () => import('../machine/api.ts'),
 })
 
+export const mcp = single('mcp', 'Serve the tools for agents (MCP) over stdin and stdout', {
+  flags: [{ flags: '--toolsets <names>', help: 'Which tools, such as browsers,page or all,-docs' }],
+  notes:
+    'A client of MCP starts it: {"command": "berth", "args": ["mcp"]}. A client that speaks HTTP needs no program:\nits address is /mcp of the server, with the key as a bearer token.',
+  run: () => import('../machine/mcp.ts'),
+})
+
 export const completion = single('completion', 'Completions for bash, zsh and fish', {
   args: '[shell]',
   notes:
