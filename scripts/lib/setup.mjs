@@ -224,6 +224,7 @@ const bundles = [
       'packages/codecs/src',
       'packages/contracts/src',
       'packages/kit/src',
+      'packages/mcp/src',
       'scripts/lib',
     ],
   },

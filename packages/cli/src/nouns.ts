@@ -20,7 +20,7 @@ const apps = (name: 'app' | 'deploy' | 'invoke' | 'logs' | 'create') =>
   of(async () => (await import('./nouns/apps.ts'))[name])
 const resources = (name: 'pools' | 'profiles' | 'proxies' | 'extensions') =>
   of(async () => (await import('./nouns/resources.ts'))[name])
-const here = (name: 'up' | 'doctor' | 'open' | 'status' | 'mcp' | 'upgrade' | 'api' | 'completion') =>
+const here = (name: 'up' | 'doctor' | 'open' | 'status' | 'upgrade' | 'api' | 'mcp' | 'completion') =>
   of(async () => (await import('./nouns/here.ts'))[name])
 const access = (name: 'login' | 'logout' | 'context') =>
   of(async () => (await import('./nouns/access.ts'))[name])
@@ -44,7 +44,6 @@ export const nouns: readonly NounEntry[] = [
   { name: 'status', summary: 'Show the state of the server', group: SERVER, load: here('status') },
   {
     name: 'mcp',
-    summary: 'Serve tools to an agent, by MCP over stdin and stdout',
     group: SERVER,
     load: here('mcp'),
   },
@@ -182,6 +181,13 @@ export const nouns: readonly NounEntry[] = [
     load: account('apiKeys'),
   },
   {
+    name: 'webhooks',
+    aliases: ['webhook'],
+    summary: 'Tell your servers what happens',
+    group: ORGANISATION,
+    load: of(async () => (await import('./nouns/webhooks.ts')).webhooks),
+  },
+  {
     name: 'audit-logs',
     aliases: ['audit-log'],
     summary: 'Who did what',
@@ -190,6 +196,12 @@ export const nouns: readonly NounEntry[] = [
   },
 
   { name: 'api', summary: 'Send any request to the API', group: TOOLS, load: here('api') },
+  {
+    name: 'mcp',
+    summary: 'Serve the tools for agents (MCP) over stdin and stdout',
+    group: TOOLS,
+    load: here('mcp'),
+  },
   {
     name: 'completion',
     summary: 'Completions for bash, zsh and fish',

@@ -132,6 +132,15 @@ export const browsers: Noun = {
     },
     { name: 'devtools', op: 'createDevtoolsLink', summary: 'Make a link to DevTools for a page' },
     { name: 'pages', op: 'listBrowserPages', columns: 'id title url' },
+    {
+      name: 'handover',
+      summary: 'Hand a session over to a person, and hear when they are done',
+      verbs: [
+        { name: 'create', op: 'createHandover' },
+        { name: 'get', op: 'getHandover' },
+        { name: 'finish', op: 'finishHandover' },
+      ],
+    },
     { name: 'save-profile', op: 'saveSessionProfile', summary: 'Save the profile while the session goes on' },
     computer,
     fs,

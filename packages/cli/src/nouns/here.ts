@@ -39,13 +39,6 @@ export const status = single('status', 'Show the state of the server', {
   run: () => import('../machine/status.ts'),
 })
 
-export const mcp = single('mcp', 'Serve tools to an agent, by MCP over stdin and stdout', {
-  flags: [{ flags: '--toolsets <names>', help: 'Only these, such as browsers,page,handover; or all,-docs' }],
-  notes:
-    'An agent starts it by itself: see docs/mcp.md. Many agents can use the address of the server instead, with /mcp.',
-  run: () => import('../agents/mcp.ts'),
-})
-
 export const upgrade = single('upgrade', 'Say how to get a newer version', {
   flags: [{ flags: '--dry-run', help: 'The same; nothing is ever changed', isHidden: true }],
   run: () => import('../machine/upgrade.ts'),
@@ -60,6 +53,13 @@ export const api = single('api', 'Send any request to the API', {
   ],
   notes: 'Example: berth api GET /browsers?limit=5',
   run: () => import('../machine/api.ts'),
+})
+
+export const mcp = single('mcp', 'Serve the tools for agents (MCP) over stdin and stdout', {
+  flags: [{ flags: '--toolsets <names>', help: 'Which tools, such as browsers,page or all,-docs' }],
+  notes:
+    'A client of MCP starts it: {"command": "berth", "args": ["mcp"]}. A client that speaks HTTP needs no program:\nits address is /mcp of the server, with the key as a bearer token.',
+  run: () => import('../machine/mcp.ts'),
 })
 
 export const completion = single('completion', 'Completions for bash, zsh and fish', {

@@ -1,13 +1,17 @@
-// Agents start this program, and speak MCP with it over its standard input and output.
+// Serves the tools for agents over stdin and stdout, for the server and the key in use.
 import { runStdio } from '@berth/mcp/stdio'
 import { exitCodes } from '../basics/exit-codes.ts'
 import { Failure } from '../basics/failure.ts'
 import type { Context } from '../command/context.ts'
+import { chooseServer } from '../contexts/choose.ts'
 
-export async function run({ api, options, signal, terminal }: Context): Promise<void> {
-  const { url, key, project } = (await api()).server
+export async function run({ terminal, options, signal, contextName }: Context): Promise<void> {
+  const { url, key, project } = await chooseServer({
+    context: contextName,
+    project: options['project'] as string | undefined,
+  })
   if (key === undefined) {
-    throw new Failure(`Cannot serve MCP: there is no key for ${url}`, {
+    throw new Failure(`Cannot start: there is no API key for ${url}`, {
       exitCode: exitCodes.denied,
       remedy: 'Log in with "berth login", or set KERNEL_API_KEY',
     })
@@ -17,8 +21,8 @@ export async function run({ api, options, signal, terminal }: Context): Promise<
     baseUrl: url,
     apiKey: key,
     signal,
-    onFault: (error) => terminal.note(error instanceof Error ? error.message : String(error)),
     ...(project !== undefined && { project }),
     ...(toolsets !== undefined && { toolsets }),
+    onFault: (error) => terminal.err.write(`${error instanceof Error ? error.message : String(error)}\n`),
   })
 }
