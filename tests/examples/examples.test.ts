@@ -175,6 +175,22 @@ test('crawl.ts', async () => {
   assert.deepEqual(pools.body, [])
 })
 
+test('agent.ts', async () => {
+  const { code, printed } = await new Running(`node agent.ts ${site.url}`, {}).ended
+  assert.equal(code, 0, printed)
+  const calls = [...printed.matchAll(/^> (\w+) /gm)].map(([, tool]) => tool)
+  assert.deepEqual(
+    calls,
+    ['manage_browsers', 'browser_navigate', 'browser_snapshot', 'browser_click'],
+    printed,
+  )
+  assert.ok(
+    printed.endsWith(`The first link leads to ${site.url}/more, where the heading is "Example Domain"\n`),
+    printed,
+  )
+  assert.deepEqual(await listSessions(server), [])
+})
+
 test('login.ts, with a person', async () => {
   const running = new Running(`node login.ts ${mail.url}`, {})
   const linkIn = () => /log in: (\S+)/.exec(running.printed)?.[1]
