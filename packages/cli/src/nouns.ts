@@ -43,11 +43,6 @@ export const nouns: readonly NounEntry[] = [
   { name: 'open', summary: 'Open the dashboard in a browser', group: SERVER, load: here('open') },
   { name: 'status', summary: 'Show the state of the server', group: SERVER, load: here('status') },
   {
-    name: 'mcp',
-    group: SERVER,
-    load: here('mcp'),
-  },
-  {
     name: 'login',
     summary: 'Store the address and the key of a server',
     group: SERVER,
