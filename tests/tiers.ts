@@ -63,18 +63,19 @@ const fullOnly: Readonly<Record<string, string>> = {
   'tests/cli/package.test.ts': 'packs and installs the command line; the same stay',
   'tests/cli/terminal.test.ts': 'a real session in a pseudo-terminal; the same stay',
   'tests/cli/up.test.ts':
-    'starts servers as people do, with their own PostgreSQL; tests/api/start.test.ts stays',
+    'starts servers as people do, with their own PostgreSQL; tests/docs/code-blocks.test.ts stays',
   'tests/client/apps.test.ts':
     'three client versions run apps; tests/client/every-operation.test.ts and tests/e2e/apps.test.ts stay',
-  'tests/client/computer.test.ts':
-    'three client versions on real browsers; tests/agent/computer.test.ts stays',
+  'tests/client/computer.test.ts': 'three client versions on real browsers; tests/e2e/control.test.ts stays',
   'tests/client/curl.test.ts': 'three client versions on real browsers',
   'tests/client/playwright.test.ts':
     'three client versions on real browsers; tests/e2e/playwright.test.ts stays',
   'tests/client/processes.test.ts':
     'three client versions on real browsers; tests/e2e/processes.test.ts stays',
-  'tests/client/profiles.test.ts': 'three client versions on real browsers; tests/e2e/profiles.test.ts stays',
-  'tests/client/replays.test.ts': 'three client versions on real browsers; tests/e2e/replays.test.ts stays',
+  'tests/client/profiles.test.ts':
+    'three client versions on real browsers; tests/hostile/profiles.test.ts stays',
+  'tests/client/replays.test.ts':
+    'three client versions on real browsers; tests/hostile/replays.test.ts stays',
   'tests/clients/libraries.test.ts': 'real tasks with other clients; tests/e2e/playwright.test.ts stays',
   'tests/clients/lighthouse.test.ts': 'audits of a page, for a minute',
   'tests/clients/mcp.test.ts': 'clients that only npm run test:full installs',
@@ -93,24 +94,24 @@ const fullOnly: Readonly<Record<string, string>> = {
   'tests/deploy/stop.test.ts':
     'starts the server as systemd and npm do; tests/docs/code-blocks.test.ts starts it by npm, too',
   'tests/e2e/auth-connections.test.ts':
-    'many logins with real browsers; hosted-login.test.ts, login-engine.test.ts and tests/api stay',
+    'many logins with real browsers; login-engine.test.ts and tests/api stay',
   'tests/e2e/cross-origin-login.test.ts':
     'a login in a page of another origin; tests/api/cross-origin.test.ts stays',
   'tests/e2e/devtools.test.ts':
     'every panel of DevTools in a real browser; tests/hostile/devtools.test.ts stays',
   'tests/e2e/docs.test.ts': 'the pages of the reference in real browsers; tests/docs stays',
   'tests/e2e/live-view-video.test.ts':
-    'records and decodes minutes of video; tests/e2e/live-view.test.ts stays',
+    'records and decodes minutes of video; tests/hostile/live-view.test.ts stays',
   'tests/e2e/mcp.test.ts':
     'agents with real browsers over both transports; tests/api/mcp.test.ts and the blocks of docs/mcp.md stay',
   'tests/e2e/networks.test.ts':
-    'proxies and private hosts over kills; tests/api/networks.test.ts and tests/e2e/proxies.test.ts stay',
+    'proxies and private hosts over kills; tests/api/networks.test.ts and tests/hostile/upstream-proxies.test.ts stay',
   'tests/e2e/playwright-native.test.ts':
     "Playwright's own protocol on two kinds of browsers; the blocks of docs/downloads.md stay",
   'tests/e2e/pool-contents.test.ts':
     'what stays in a released browser; tests/e2e/browser-pools.test.ts stays',
   'tests/e2e/previews.test.ts': 'small pictures over standby and timeouts; tests/api/previews.test.ts stays',
-  'tests/e2e/profiles-unusual.test.ts': 'many real browsers; tests/e2e/profiles.test.ts stays',
+  'tests/e2e/profiles-unusual.test.ts': 'many real browsers; tests/hostile/profiles.test.ts stays',
   'tests/e2e/puppeteer.test.ts': 'another client; tests/e2e/playwright.test.ts stays',
   'tests/e2e/selenium.test.ts': 'another client; tests/agent/bidi.test.ts stays',
   'tests/e2e/silence.test.ts': 'watches an idle server for a long time',
@@ -131,9 +132,9 @@ const fullOnly: Readonly<Record<string, string>> = {
     'kills at eight points; tests/e2e/extensions.test.ts and tests/faults/kill.test.ts stay',
   'tests/faults/move-blobs.test.ts': 'a real S3 server and kills; the tests of blobs and of their cache stay',
   'tests/faults/profiles.test.ts':
-    'many saves by real browsers through kills; tests/e2e/profiles.test.ts and the kills of sessions stay',
-  'tests/faults/proxies.test.ts': 'three servers and kills; tests/e2e/proxies.test.ts stays',
-  'tests/faults/replays.test.ts': 'kills at every point of a recording; tests/e2e/replays.test.ts stays',
+    'many saves by real browsers through kills; tests/hostile/profiles.test.ts and the kills of sessions stay',
+  'tests/faults/proxies.test.ts': 'three servers and kills; tests/hostile/upstream-proxies.test.ts stays',
+  'tests/faults/replays.test.ts': 'kills at every point of a recording; tests/hostile/replays.test.ts stays',
   'tests/faults/replica-sessions.test.ts': 'sessions over several servers; replicas.test.ts stays',
   'tests/faults/room-kills.test.ts': 'kills at many points; tests/api/take-over.test.ts stays',
   'tests/faults/room.test.ts': 'fleets of real browsers and kills; tests/api/take-over.test.ts stays',
@@ -166,7 +167,31 @@ const fullOnly: Readonly<Record<string, string>> = {
   'tests/instances/conformance.test.ts':
     'what other tests of this folder say about the local driver, for any driver',
   'tests/instances/pod.test.ts': 'both programs of a Pod with real browsers, and a lease that runs out',
+  'tests/agent/computer.test.ts':
+    'every act of the mouse and keyboard on two kinds of browsers; tests/e2e/control.test.ts stays',
+  'tests/api/start.test.ts':
+    'starts servers with every kind of setting; tests/docs/code-blocks.test.ts starts one by npm',
+  'tests/e2e/chrome-policy.test.ts':
+    'policies on many real browsers; tests/conformance and the unit tests stay',
+  'tests/e2e/hosted-login.test.ts': 'the page of a login in two sizes; tests/e2e/login-engine.test.ts stays',
+  'tests/e2e/live-view.test.ts': 'viewers of real browsers; tests/hostile/live-view.test.ts stays',
+  'tests/e2e/profiles.test.ts': 'many saves by real browsers; tests/hostile/profiles.test.ts stays',
+  'tests/e2e/proxies.test.ts':
+    'every kind of proxy with real browsers; tests/hostile/upstream-proxies.test.ts stays',
+  'tests/e2e/replays.test.ts': 'recordings of two kinds of browsers; tests/hostile/replays.test.ts stays',
 }
+
+/** Pages whose code blocks a change runs. tests/docs/types.test.ts checks the types of all. */
+export const pagesOfChange: readonly string[] = [
+  'README.md',
+  'docs/quick-start.md',
+  'docs/sessions.md',
+  'docs/controls.md',
+  'docs/downloads.md',
+  'docs/webhooks.md',
+  'docs/mcp.md',
+  'docs/cli.md',
+]
 
 /** Tests that repeat one thing: how often in each tier. `amount` reads it. */
 const amounts = {

@@ -262,6 +262,7 @@ describe('a call', () => {
         /give both viewport_width and viewport_height/,
       ],
       ['manage_browsers', { action: 'get', session_id: 'nobody' }, /\[code: not_found\]/],
+      ['manage_browsers', { action: 'get', session_id: '..' }, /\[code: not_found\]/],
       ['browser_click', { session_id: 'nobody' }, /give "ref" from browser_snapshot, or "selector"/],
       ['browser_snapshot', {}, /lacks "session_id"/],
       [

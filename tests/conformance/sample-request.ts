@@ -40,7 +40,8 @@ const bodies: Record<string, object> = {
   updateProxy: { name: 'renamed by a stranger' },
   createTelemetryDestination: { name: 'made by a stranger', endpoint: 'https://1.1.1.1:4318' },
   updateTelemetryDestination: { name: 'renamed by a stranger' },
-  createWebhook: { url: 'https://1.1.1.1/made-by-a-stranger' },
+  // An event that does not happen in tests, so that nothing is written between two looks at the database.
+  createWebhook: { url: 'https://1.1.1.1/made-by-a-stranger', event_types: ['quota.near'] },
   updateWebhook: { url: 'https://1.1.1.1/changed-by-a-stranger' },
   pressKey: { keys: ['Return'] },
   invokeWebMcpTool: { tool_ref: 'sample', input: {} },

@@ -13,6 +13,7 @@ import { mayReachCollectors, OtlpCollector } from '../fixtures/otlp-collector.ts
 import { startProxy } from '../fixtures/proxies.ts'
 import { tempDir } from '../fixtures/server.ts'
 import { mayReachReceivers } from '../fixtures/webhook-receiver.ts'
+import { isFull, pagesOfChange } from '../tiers.ts'
 import type { Block } from './blocks.ts'
 import { startByCommand } from './npm-start.ts'
 import { PageRun } from './page-run.ts'
@@ -71,6 +72,7 @@ test('every page starts the server with the same command', () => {
 
 for (const { path, blocks } of byPage) {
   if (blocks.every(({ kind }) => kind === 'config' || kind === 'start')) continue
+  if (!isFull() && !pagesOfChange.includes(path)) continue
   describe(path, () => {
     const place = {
       directory: join(directory, nameOf(path)),

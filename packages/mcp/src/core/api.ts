@@ -111,7 +111,7 @@ export class Api {
     // SAFETY: the contract has no method that the client does not know.
     return {
       method: method.toLowerCase() as 'get',
-      path: path.replaceAll(/\{(\w+)\}/g, (_match, name: string) => encodeURIComponent(params[name] ?? '')),
+      path: path.replaceAll(/\{(\w+)\}/g, (_match, name: string) => segmentOf(params[name] ?? '')),
       signal: this.#signal,
       headers: this.#headers,
       ...(query !== undefined && { query: query as Record<string, unknown> }),
@@ -120,6 +120,9 @@ export class Api {
     }
   }
 }
+
+/** Dots alone would lead to another operation, also when they are escaped. A space in front is no name of anything. */
+const segmentOf = (value: string) => encodeURIComponent(/^\.{1,2}$/.test(value) ? ` ${value}` : value)
 
 /** What the API said, with its code; undefined for anything else. */
 export function refusalOf(error: unknown): { message: string; code: string; status: number } | undefined {
