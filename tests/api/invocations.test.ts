@@ -186,6 +186,8 @@ test('an invalid form is refused by the name of its field, and leaves nothing', 
   assert.deepEqual(await rows(), before)
 })
 
+let newer: string
+
 test('unknown fields of a form and of its source are ignored and named', async () => {
   const form = new FormData()
   const source = {
@@ -199,14 +201,19 @@ test('unknown fields of a form and of its source are ignored and named', async (
   form.set('version', 'newer')
   form.set('colour', 'teal')
   const response = await server.fetch('/deployments', { method: 'POST', body: form })
-  assert.equal(response.status, 201, await response.text())
+  const created = (await response.json()) as Deployment
+  assert.equal(response.status, 201, JSON.stringify(created))
   assert.equal(response.headers.get('x-berth-ignored'), 'colour, source%5Bbranch%5D')
+  // The fake instance builds it as version "newer" of the sample app.
+  await settled(server, created.id)
+  newer = created.id
 })
 
 test('deployments are listed by app, and variables are never shown', async () => {
   const list = async (filter: string) =>
     (await send<Deployment[]>(server, 'GET', `/deployments?${filter}`)).body.map(({ id }) => id)
-  assert.deepEqual(await list('app_name=sample'), [deployment.id])
+  assert.deepEqual(await list('app_name=sample'), [newer, deployment.id])
+  assert.deepEqual(await list('app_name=sample&app_version=newer'), [newer])
   assert.deepEqual(await list('app_name=sample&app_version=latest'), [deployment.id])
   assert.deepEqual(await list('app_name=sample&app_version=v1'), [])
   assert.deepEqual(await list(`query=${deployment.id.slice(2, 20)}`), [deployment.id])

@@ -154,8 +154,9 @@ test('twenty starts and destroys leave nothing behind', { skip }, async (t) => {
   const before = count()
   const ids = await Promise.all(Array.from({ length: 4 }, startAndDestroy))
   for (let index = 0; index < 16; index++) ids.push(await startAndDestroy())
+  // Fewer than before is right, too: the runtime may have closed one of its own since the first instance.
   await eventually('descriptors are back', () => count().descriptors <= before.descriptors)
-  assert.deepEqual(count(), before)
+  assert.equal(count().mounts, before.mounts)
   for (const id of ids) assert.deepEqual(instanceGroups(id), [])
   assert.deepEqual(instanceDirs(dataDir), [])
   const children = readFileSync(`/proc/self/task/${process.pid}/children`, 'utf8').trim().split(' ')
