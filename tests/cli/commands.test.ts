@@ -90,6 +90,7 @@ test('the JSON of every list is the answer of the API', async () => {
 test('YAML has the same, and a table has a line for each', async () => {
   const shown = await json('profiles', 'list')
   const yaml = await berth(['profiles', 'list', '-o', 'yaml'])
+  assert.equal(yaml.code, 0, yaml.stderr)
   assert.deepEqual(parse(yaml.stdout), shown)
   const { stdout } = await berth(['profiles', 'list'])
   const [head, ...rows] = stdout.trimEnd().split('\n')

@@ -28,8 +28,8 @@ async function textFor(
 ): Promise<string> {
   if (format === 'json') return `${JSON.stringify(value, null, 2)}\n`
   if (format === 'yaml') {
-    const { stringify } = await import('yaml')
-    return stringify(value, { lineWidth: 0 })
+    const { yamlOf } = await import('./yaml.ts')
+    return yamlOf(value)
   }
   if (Array.isArray(value)) return listText(terminal, value, { isWide: format === 'wide', ...shape })
   if (typeof value === 'object' && value !== null)
