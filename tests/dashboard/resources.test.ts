@@ -330,7 +330,7 @@ test('settings say who you are and how the server is, and take a telemetry desti
   await dialog(page).getByLabel('Name 1').fill('X-Team')
   await dialog(page).getByLabel('Value of X-Team').fill('a-secret-nobody-sees')
   await dialog(page).getByRole('button', { name: 'Save' }).click()
-  await page.getByText('the collector').waitFor()
+  await page.getByText('the collector', { exact: true }).waitFor()
   await page.getByRole('button', { name: 'Actions for the collector' }).click()
   await page.getByRole('menuitem', { name: 'Change' }).click()
   await dialog(page).getByRole('checkbox', { name: 'X-Team' }).uncheck()

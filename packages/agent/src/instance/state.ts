@@ -1,6 +1,6 @@
 import type { AgentState } from '@berth/contracts/link'
 
-/** Failures are for people; the end of a long one is the most useful part. */
+/** Failures are for people. The first line says what failed, the others are a program's output. */
 const MAX_FAILURE_CHARACTERS = 4_000
 
 /** Chromium's state as the server sees it, numbered so that the server can wait for the next change. */
@@ -23,9 +23,7 @@ export class StateBoard {
 
   update(change: Partial<Omit<AgentState, 'number'>>): void {
     this.#current = { ...this.#current, ...change, number: this.#current.number + 1 }
-    if (this.#current.failure) {
-      this.#current.failure = this.#current.failure.slice(-MAX_FAILURE_CHARACTERS)
-    }
+    if (this.#current.failure) this.#current.failure = shortened(this.#current.failure)
     for (const wake of this.#waiting) wake()
   }
 
@@ -43,4 +41,12 @@ export class StateBoard {
     this.#waiting.delete(check)
     return this.#current
   }
+}
+
+/** The first line, and of the output the end, which is its most useful part. */
+function shortened(failure: string): string {
+  if (failure.length <= MAX_FAILURE_CHARACTERS) return failure
+  const [what = ''] = failure.split('\n', 1)
+  const first = what.slice(0, MAX_FAILURE_CHARACTERS / 2)
+  return `${first}\n${failure.slice(first.length + 1).slice(-(MAX_FAILURE_CHARACTERS - first.length - 1))}`
 }
