@@ -47,7 +47,7 @@ export class World {
     }
   }
 
-  /** `POST /browsers/{id}/replays` returns a `replay_id`; a lease is identified by its session. */
+  /** `POST /browsers/{id}/replays` returns a `replay_id`, and others an `id`; a lease is identified by its session. */
   #learnPart(
     { method, template, reference }: { method: string; template: string; reference: string | undefined },
     { json }: Learned,
@@ -56,7 +56,8 @@ export class World {
     const answer = json as Record<string, unknown> | null | undefined
     const kind = template.endsWith('/acquire') ? 'lease' : /\}\/(\w+)s$/.exec(template)?.[1]
     if (method === 'POST' && kind !== undefined) {
-      this.#addPart(`${kind}s`, reference, answer?.[kind === 'lease' ? 'session_id' : `${kind}_id`])
+      const id = answer?.[kind === 'lease' ? 'session_id' : `${kind}_id`] ?? answer?.['id']
+      this.#addPart(`${kind}s`, reference, id)
     }
     // An import into a profile creates a version.
     if (template.endsWith('/archive')) this.#addPart('versions', reference, String(answer?.['version']))
