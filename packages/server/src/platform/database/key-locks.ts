@@ -75,6 +75,8 @@ class SharedTransaction {
       ...connection,
       stream: this.#sockets.stream,
       application_name: 'berth-locks',
+      // Statements are sent without waiting for the one before.
+      pipeline: true,
       keepAlive: true,
       connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
       query_timeout: QUERY_TIMEOUT_MS,
