@@ -261,6 +261,9 @@ for (const operation of storing) {
         if (/^create(Browser|AuditLogExport|TelemetryDestination|Webhook)/.test(operation.id)) {
           await caller.sendJson(server.key, 'DELETE', `${operation.path}/${id}`)
         }
+        if (operation.id === 'createHandover') {
+          await caller.sendJson(server.key, 'POST', `${list}/${id}/finish`, { outcome: 'cancelled' })
+        }
       }
       const growing = growingIn(operation.path)
       const now = await counts()
