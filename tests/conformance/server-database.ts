@@ -4,6 +4,8 @@ import { EmbeddedPostgres } from '@berth/server/platform/database/embedded/postg
 import { cleanUpAfter, type Owner } from '../fixtures/cleanup.ts'
 import type { TestServer } from '../fixtures/server.ts'
 
+const rowsOf = (table: string) => `SELECT '${table}' AS name, t::text AS row FROM "${table}" t`
+
 export class ServerDatabase {
   readonly #client: Client
   #tables?: string[]
@@ -38,7 +40,6 @@ export class ServerDatabase {
   async dump(leftOut: readonly string[] = []): Promise<Record<string, string[]>> {
     this.#tables ??= await this.#readTables()
     const tables = this.#tables.filter((name) => !leftOut.includes(name))
-    const rowsOf = (name: string) => `SELECT '${name}' AS name, t::text AS row FROM "${name}" t`
     const rows = await this.run(`${tables.map(rowsOf).join(' UNION ALL ')} ORDER BY 1, 2`)
     const dumped: Record<string, string[]> = Object.fromEntries(tables.map((name) => [name, []]))
     for (const { name, row } of rows as { name: string; row: string }[]) dumped[name]!.push(row)
