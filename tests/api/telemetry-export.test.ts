@@ -9,6 +9,7 @@ import { dropOldest } from '@berth/server/sessions/telemetry/store'
 import { HttpCaller } from '../conformance/http-exchange.ts'
 import { newTenant } from '../conformance/fixture-keys.ts'
 import { ServerDatabase } from '../conformance/server-database.ts'
+import { NOWHERE, UNASSIGNED } from '../fixtures/addresses.ts'
 import { startDnsServer } from '../fixtures/dns-server.ts'
 import { eventually } from '../fixtures/host.ts'
 import { asSeen, mayReachCollectors, OtlpCollector } from '../fixtures/otlp-collector.ts'
@@ -21,9 +22,9 @@ import { holds } from '../hostile/secret-search.ts'
 
 const owner = { after }
 const names: Record<string, readonly string[]> = {
-  'public.example': ['1.1.1.1'],
+  'public.example': [UNASSIGNED],
   'private.example': ['10.1.2.3'],
-  'moving.example': ['1.1.1.1'],
+  'moving.example': [UNASSIGNED],
   'absent.example': [],
 }
 const dns = await startDnsServer(owner, { names, ttl: 0 })
@@ -44,7 +45,7 @@ const create = (body: object, headers = {}) =>
     server,
     'POST',
     '/telemetry/destinations',
-    { name: `destination ${++made}`, endpoint: 'https://1.1.1.1:4318', ...body },
+    { name: `destination ${++made}`, endpoint: NOWHERE, ...body },
     headers,
   )
 async function destination(body: object = {}): Promise<OtlpDestination> {
@@ -117,9 +118,9 @@ test('what cannot be a destination is refused by the name of its field', async (
     ['name', { name: ' ' }],
     ['name', { name: 'a'.repeat(24) }],
     ['endpoint', { endpoint: 'collector.example' }],
-    ['endpoint', { endpoint: 'https://1.1.1.1/?a=b' }],
-    ['endpoint', { endpoint: 'https://1.1.1.1/v1/logs' }],
-    ['endpoint', { endpoint: 'https://u:p@1.1.1.1' }],
+    ['endpoint', { endpoint: `${NOWHERE}/?a=b` }],
+    ['endpoint', { endpoint: `${NOWHERE}/v1/logs` }],
+    ['endpoint', { endpoint: 'http://u:p@127.0.0.1:9' }],
     ['endpoint', { endpoint: 'http://10.0.0.1:4318' }],
     ['endpoint', { endpoint: 'http://[::ffff:10.0.0.1]:4318' }],
     ['endpoint', { endpoint: 'http://169.254.169.254' }],
@@ -270,7 +271,7 @@ test('one project neither sees nor uses the destinations of another', async () =
   const theirs = await destination({ name: 'of the default project' })
   const own = await caller.sendJson(mine.key.key, 'POST', '/telemetry/destinations', {
     name: 'of the default project',
-    endpoint: 'https://1.1.1.1',
+    endpoint: NOWHERE,
   })
   assert.equal(own.status, 201, 'the same name in another project')
   const listed = await caller.sendJson(mine.key.key, 'GET', '/telemetry/destinations')

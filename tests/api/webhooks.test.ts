@@ -16,6 +16,7 @@ import { HttpCaller } from '../conformance/http-exchange.ts'
 import { newApp } from '../conformance/resources.ts'
 import { ServerDatabase } from '../conformance/server-database.ts'
 import { begin, connect, reaches, submit } from '../fixtures/auth-connections.ts'
+import { NOWHERE, UNASSIGNED } from '../fixtures/addresses.ts'
 import { ChangeFollower } from '../fixtures/changes.ts'
 import { startDnsServer } from '../fixtures/dns-server.ts'
 import { eventually } from '../fixtures/host.ts'
@@ -35,7 +36,7 @@ import { holds } from '../hostile/secret-search.ts'
 
 const owner = { after }
 const dns = await startDnsServer(owner, {
-  names: { 'public.example': ['1.1.1.1'], 'private.example': ['10.1.2.3'], 'absent.example': [] },
+  names: { 'public.example': [UNASSIGNED], 'private.example': ['10.1.2.3'], 'absent.example': [] },
   ttl: 0,
 })
 const server = await startServer(owner, {
@@ -92,22 +93,22 @@ test('what cannot be a webhook is refused by the name of its field', async () =>
     ['url', { url: 'https://u:p@public.example' }],
     ['url', { url: 'https://public.example/#a' }],
     ['url: must be https', { url: 'http://public.example/' }],
-    ['url: must be https', { url: 'http://1.1.1.1/' }],
+    ['url: must be https', { url: `http://[${UNASSIGNED}]/` }],
     ['url: .*BERTH_WEBHOOK_ALLOW', { url: 'https://10.0.0.1/' }],
     ['url: .*BERTH_WEBHOOK_ALLOW', { url: 'https://[::ffff:10.0.0.1]/' }],
     ['url: .*BERTH_WEBHOOK_ALLOW', { url: 'http://169.254.169.254/latest' }],
     ['url: .*BERTH_WEBHOOK_ALLOW', { url: 'https://private.example/' }],
     ['url', { url: 'https://absent.example/' }],
     ['url', { url: 'https://public.example:25/' }],
-    ['event_types', { url: 'https://1.1.1.1', event_types: ['session.exploded'] }],
-    ['event_types', { url: 'https://1.1.1.1', event_types: ['session.ended', 'session.ended'] }],
+    ['event_types', { url: NOWHERE, event_types: ['session.exploded'] }],
+    ['event_types', { url: NOWHERE, event_types: ['session.ended', 'session.ended'] }],
   ]
   for (const [message, body] of cases) {
     const answer = await send(server, 'POST', '/webhooks', body)
     assert.equal(answer.status, 400, JSON.stringify([body, answer.body]))
     assert.match(answer.body.message!, new RegExp(message), JSON.stringify(body))
   }
-  const { id } = await createWebhook(server, { url: 'https://1.1.1.1' })
+  const { id } = await createWebhook(server, { url: NOWHERE })
   assert.equal((await change(id, { url: 'https://10.0.0.1' })).status, 400)
   await remove(id)
 })
@@ -127,9 +128,9 @@ test('a project has at most 20 webhooks, and is not deleted while it has one', a
   const inProject = { 'x-kernel-project-id': project.id }
   const made: string[] = []
   for (let count = 0; count < 20; count++) {
-    made.push((await createWebhook(server, { url: 'https://1.1.1.1' }, {}, inProject)).id)
+    made.push((await createWebhook(server, { url: NOWHERE }, {}, inProject)).id)
   }
-  const more = await send(server, 'POST', '/webhooks', { url: 'https://1.1.1.1' }, inProject)
+  const more = await send(server, 'POST', '/webhooks', { url: NOWHERE }, inProject)
   assert.equal(more.status, 409)
   assert.match(more.body.message!, /20 already; delete one/)
   const refused = await send(server, 'DELETE', `/org/projects/${project.id}`)
@@ -148,7 +149,7 @@ test('a key makes no webhook for events that it may not read, and sees none of o
     project_id: tenant.project.id,
     scopes: ['webhooks:write', 'browsers:read'],
   })
-  const url = 'https://1.1.1.1'
+  const url = NOWHERE
   const all = await ask(key, 'POST', '/webhooks', { url })
   assert.equal(all.status, 403)
   assert.match(all.text, /lacks apps:read, logins:read, api_keys:read, projects:read; choose event_types/)
@@ -178,7 +179,7 @@ test('a key makes no webhook for events that it may not read, and sees none of o
   const wide = await createWebhook(server, { url }, {}, { 'x-kernel-project-id': tenant.project.id })
   await change(wide.id, { status: 'disabled' })
   assert.equal((await ask(key, 'PATCH', `/webhooks/${wide.id}`, { status: 'enabled' })).status, 403)
-  assert.equal((await ask(key, 'PATCH', `/webhooks/${wide.id}`, { url: 'https://1.0.0.1' })).status, 403)
+  assert.equal((await ask(key, 'PATCH', `/webhooks/${wide.id}`, { url: `${NOWHERE}/elsewhere` })).status, 403)
 
   const stranger = await newTenant(caller, server.key, 'strange webhooks')
   assert.equal((await ask(stranger.key.key, 'GET', `/webhooks/${id}`)).status, 404)
@@ -550,7 +551,7 @@ test('an event that nobody took for a day is given up, and the next of its sessi
 
 test('followers of changes hear of webhooks', async (t) => {
   const follower = await ChangeFollower.open(t, server)
-  const { id } = await createWebhook(server, { url: 'https://1.1.1.1' }, { event_types: ['pool.empty'] })
+  const { id } = await createWebhook(server, { url: NOWHERE }, { event_types: ['pool.empty'] })
   await follower.hears('webhook', id)
   let from = follower.seen.length
   await change(id, { status: 'disabled' })

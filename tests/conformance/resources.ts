@@ -1,5 +1,6 @@
 // One of each resource in a project, for the operations of the contract to work on.
 import assert from 'node:assert/strict'
+import { NOWHERE } from '../fixtures/addresses.ts'
 import { marker } from '../fixtures/extensions.ts'
 import { formBody } from './form-body.ts'
 import type { HttpCaller } from './http-exchange.ts'
@@ -17,15 +18,15 @@ export async function newProxy(caller: HttpCaller, key: string): Promise<string>
   return made(caller, key, '/proxies', body)
 }
 
-/** Its collector has a public address, which is only judged. */
+/** Nothing is sent to its collector. */
 export async function newDestination(caller: HttpCaller, key: string, name = newName()): Promise<string> {
-  const body = { name, endpoint: 'https://1.1.1.1:4318', headers: { Authorization: 'sample' } }
+  const body = { name, endpoint: NOWHERE, headers: { Authorization: 'sample' } }
   return made(caller, key, '/telemetry/destinations', body)
 }
 
-/** Its receiver has a public address, and gets no event of these tests: fake instances record nothing. */
+/** It gets no event of these tests: fake instances record nothing. */
 export async function newWebhook(caller: HttpCaller, key: string): Promise<string> {
-  const body = { url: 'https://1.1.1.1/webhook', event_types: ['replay.ready'] }
+  const body = { url: `${NOWHERE}/webhook`, event_types: ['replay.ready'] }
   return made(caller, key, '/webhooks', body)
 }
 

@@ -1,5 +1,6 @@
 // A request for any row of the contract that would succeed and leave a trace if it were accepted.
 import type { Operation } from '@berth/contracts/operation'
+import { NOWHERE } from '../fixtures/addresses.ts'
 import { marker } from '../fixtures/extensions.ts'
 import { formBody, type FormParts } from './form-body.ts'
 import type { Exchange } from './http-exchange.ts'
@@ -38,11 +39,11 @@ const bodies: Record<string, object> = {
   rotateApiKey: { expire_in_days: 0 },
   createProxy: { type: 'custom', name: 'made by a stranger', config: { host: 'proxy.invalid', port: 8080 } },
   updateProxy: { name: 'renamed by a stranger' },
-  createTelemetryDestination: { name: 'made by a stranger', endpoint: 'https://1.1.1.1:4318' },
+  createTelemetryDestination: { name: 'made by a stranger', endpoint: NOWHERE },
   updateTelemetryDestination: { name: 'renamed by a stranger' },
   // An event that does not happen in tests, so that nothing is written between two looks at the database.
-  createWebhook: { url: 'https://1.1.1.1/made-by-a-stranger', event_types: ['quota.near'] },
-  updateWebhook: { url: 'https://1.1.1.1/changed-by-a-stranger' },
+  createWebhook: { url: `${NOWHERE}/made-by-a-stranger`, event_types: ['quota.near'] },
+  updateWebhook: { url: `${NOWHERE}/changed-by-a-stranger` },
   pressKey: { keys: ['Return'] },
   invokeWebMcpTool: { tool_ref: 'sample', input: {} },
   createAuthConnection: { domain: 'stranger.example', profile_name: 'made-by-a-stranger' },

@@ -2,6 +2,7 @@
 import { newKey } from '../conformance/fixture-keys.ts'
 import { HttpCaller } from '../conformance/http-exchange.ts'
 import { auditExport } from '../conformance/sample-request.ts'
+import { NOWHERE } from '../fixtures/addresses.ts'
 import { startStore } from '../fixtures/chrome-store.ts'
 import type { Owner } from '../fixtures/cleanup.ts'
 import { startConnect } from '../fixtures/connect-server.ts'
@@ -39,7 +40,6 @@ export async function fuzz(owner: Owner, { requests, seed, onProgress }: FuzzOpt
     BERTH_EGRESS_ALLOW: allowed.join(','),
     BERTH_LOG_LEVEL: 'warn',
     BERTH_ACQUIRE_WAIT_SECONDS: '1',
-    BERTH_WEBHOOK_ALLOW: '127.0.0.0/8',
   }
   const server = await startServer(owner, { env })
   const caller = new HttpCaller(owner, server.url)
@@ -57,7 +57,7 @@ export async function fuzz(owner: Owner, { requests, seed, onProgress }: FuzzOpt
     login_url: undefined,
     allowed_domains: ['sso.example'],
   }
-  const collector = { endpoint: 'https://1.1.1.1:4318', headers: { Authorization: 'sample' } }
+  const collector = { endpoint: NOWHERE, headers: { Authorization: 'sample' } }
   const samples = {
     postAuthConnections: { body: connection },
     patchAuthConnectionsById: { body: connection },
@@ -67,13 +67,11 @@ export async function fuzz(owner: Owner, { requests, seed, onProgress }: FuzzOpt
     createAuthAgent: {
       body: { ...connection, domain: 'a.example', target_domain: undefined, credential_name: undefined },
     },
-    // A public address, which is only judged; a name would have to be known.
     createTelemetryDestination: { body: collector },
     updateTelemetryDestination: { body: collector },
     createAuditLogExportDestination: { body: auditExport },
-    // Nobody listens there.
-    createWebhook: { body: { url: 'http://127.0.0.1:9/', event_types: ['pool.empty'] } },
-    updateWebhook: { body: { url: 'http://127.0.0.1:9/changed' } },
+    createWebhook: { body: { url: NOWHERE, event_types: ['pool.empty'] } },
+    updateWebhook: { body: { url: `${NOWHERE}/changed` } },
     postExtensions: { form: { file: marker() } },
     getExtensionsFromChromeStore: { query: [['url', store.id]] as [string, string][] },
     // Always the same app, replacing the previous one.
