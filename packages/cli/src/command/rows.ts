@@ -56,6 +56,8 @@ export interface Verb {
   readonly confirm?: 'always' | 'terminal'
   /** Said when it is done and the answer is empty; `{id}` is the first argument. */
   readonly done?: string
+  /** The answer says in `success` how it went; the command ends with 1 if that is false. */
+  readonly endsBySuccess?: true
   /** Shown in help below the flags. */
   readonly notes?: string
   readonly isHidden?: true

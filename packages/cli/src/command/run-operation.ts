@@ -58,6 +58,7 @@ async function one(context: Context): Promise<void> {
     return
   }
   await print(terminal, answer, { format, columns: context.columns, wide: context.wide })
+  if (verb.endsBySuccess && !(answer as { success: boolean }).success) throw new ExitWith(exitCodes.failed)
 }
 
 /** Deleting what is gone already is a success. */

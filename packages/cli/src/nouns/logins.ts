@@ -186,7 +186,7 @@ export const credentialProviders: Noun = {
       confirm: 'always',
       done: 'Deleted {id}',
     },
-    { name: 'test', op: 'testCredentialProvider' },
+    { name: 'test', op: 'testCredentialProvider', endsBySuccess: true },
     { name: 'list-items', op: 'listCredentialProviderItems' },
   ],
 }

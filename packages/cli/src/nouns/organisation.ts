@@ -208,7 +208,7 @@ export const auditLogs: Noun = {
           confirm: 'terminal',
           done: 'Deleted {id}',
         },
-        { name: 'test', op: 'testAuditLogExportDestination' },
+        { name: 'test', op: 'testAuditLogExportDestination', endsBySuccess: true },
       ],
     },
   ],

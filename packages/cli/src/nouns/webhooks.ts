@@ -55,7 +55,12 @@ export const webhooks: Noun = {
       confirm: 'always',
       done: 'Deleted {id}',
     },
-    { name: 'test', op: 'testWebhook', summary: 'Send a test event, and show what the receiver answers' },
+    {
+      name: 'test',
+      op: 'testWebhook',
+      summary: 'Send a test event, and show what the receiver answers',
+      endsBySuccess: true,
+    },
     {
       name: 'rotate',
       op: 'rotateWebhookSecret',
