@@ -13,10 +13,11 @@ import type {
 } from '@berth/contracts/webhooks'
 import { newKey, newProject, newTenant } from '../conformance/fixture-keys.ts'
 import { HttpCaller } from '../conformance/http-exchange.ts'
+import { formBody } from '../conformance/form-body.ts'
 import { newApp } from '../conformance/resources.ts'
 import { ServerDatabase } from '../conformance/server-database.ts'
-import { begin, connect, reaches, submit } from '../fixtures/auth-connections.ts'
 import { NOWHERE, UNASSIGNED } from '../fixtures/addresses.ts'
+import { begin, connect, reaches, submit } from '../fixtures/auth-connections.ts'
 import { ChangeFollower } from '../fixtures/changes.ts'
 import { startDnsServer } from '../fixtures/dns-server.ts'
 import { eventually } from '../fixtures/host.ts'
@@ -35,12 +36,17 @@ import {
 import { holds } from '../hostile/secret-search.ts'
 
 const owner = { after }
+const MAX_DELIVERIES = 100
 const dns = await startDnsServer(owner, {
   names: { 'public.example': [UNASSIGNED], 'private.example': ['10.1.2.3'], 'absent.example': [] },
   ttl: 0,
 })
 const server = await startServer(owner, {
-  env: { ...mayReachReceivers, BERTH_DNS_SERVERS: dns.address },
+  env: {
+    ...mayReachReceivers,
+    BERTH_DNS_SERVERS: dns.address,
+    BERTH_WEBHOOK_MAX_DELIVERIES: String(MAX_DELIVERIES),
+  },
 })
 const database = await ServerDatabase.open(owner, server)
 const caller = new HttpCaller(owner, server.url)
@@ -240,6 +246,27 @@ test('every kind of event arrives signed, as the contract describes it', async (
     'deployment.running',
   ])
 
+  const { version } = (await send<{ version: string }>(server, 'GET', `/invocations/${invocations}`)).body
+  const thrown = await caller.sendJson(server.key, 'POST', '/invocations', {
+    app_name: 'sample',
+    action_name: 'sample',
+    version,
+    payload: '"fail"',
+  })
+  assert.equal(thrown.status, 200, thrown.text)
+  const { id: failed } = thrown.json as { id: string }
+  await arrives('invocation.failed', failed)
+  assert.deepEqual(receiver.typesOf(failed), ['invocation.queued', 'invocation.running', 'invocation.failed'])
+  const second = await deployAgain(version)
+  await arrives('deployment.failed', second)
+  assert.deepEqual(receiver.typesOf(second), [
+    'deployment.queued',
+    'deployment.in_progress',
+    'deployment.failed',
+  ])
+  assert.equal((await send(server, 'DELETE', `/deployments/${deployments}`)).status, 204)
+  await arrives('deployment.stopped', deployments)
+
   const { id: connection } = await connect(server, 'told')
   await begin(server, connection)
   await reaches(server, connection, 'AWAITING_INPUT')
@@ -262,13 +289,12 @@ test('every kind of event arrives signed, as the contract describes it', async (
   assert.deepEqual(receiver.typesOf(leased), ['session.started', 'session.ended'], 'only while it is leased')
   await send(server, 'DELETE', `/browser_pools/${pool.id}`, { force: true })
 
-  const key = await newKey(caller, server.key, {
-    name: 'soon over',
-    project_id: webhook.project_id,
-    days_to_expire: 3,
-  })
+  const soonOver = { name: 'soon over', days_to_expire: 3 }
+  const ofAll = await newKey(caller, server.key, soonOver)
+  const key = await newKey(caller, server.key, { ...soonOver, project_id: webhook.project_id })
   await query(server, "UPDATE webhook_watch SET looked_at = '-infinity'")
   await arrives('api_key.expiring', key.id)
+  assert.deepEqual(receiver.typesOf(ofAll.id), [], 'keys of the organisation are told to nobody')
   await send(server, 'PATCH', `/org/projects/${webhook.project_id}/limits`, { max_concurrent_sessions: 1 })
   const last = await createSession(server)
   await query(server, "UPDATE webhook_watch SET looked_at = '-infinity'")
@@ -286,13 +312,19 @@ test('every kind of event arrives signed, as the contract describes it', async (
     assert.deepEqual(Object.keys(event.data).toSorted(), propertiesOf(data), event.type)
   }
   const told = new Set(receiver.accepted.map(({ type }) => type))
-  const untold = webhookEventTypes.filter((type) => !told.has(type))
   assert.deepEqual(
-    untold,
-    ['deployment.failed', 'deployment.stopped', 'invocation.failed'],
-    'like their sisters',
+    webhookEventTypes.filter((type) => !told.has(type)),
+    [],
   )
 })
+
+/** The build fails, because the version is taken and nothing is forced. */
+async function deployAgain(version: string): Promise<string> {
+  const form = formBody({ entrypoint_rel_path: 'index.js', version, file: 'an archive' })
+  const created = await caller.sendAs(server.key, { method: 'POST', path: '/deployments', ...form })
+  assert.equal(created.status, 201, created.text)
+  return (created.json as { id: string }).id
+}
 
 /** Fake instances record nothing, so their recordings fail; tests/e2e/webhooks.test.ts has a real one. */
 async function makeReady(replay: string): Promise<void> {
@@ -547,6 +579,58 @@ test('an event that nobody took for a day is given up, and the next of its sessi
   await receiver.until('the next event', ({ accepted }) => accepted.length > 0)
   const states = (await deliveriesOf(server, webhook)).map(({ type, state }) => [type, state])
   assert.deepEqual(states[1], ['session.started', 'failed'])
+})
+
+const numbered = (from: number, count: number) => Array.from({ length: count }, (_, index) => from + index)
+
+test('a webhook keeps so many deliveries: the oldest finished ones go first, then the oldest that wait', async (t) => {
+  const receiver = await WebhookReceiver.start(t)
+  receiver.reply = () => 500
+  const webhook = await createWebhook(server, receiver, { event_types: ['pool.empty'] })
+  t.after(() => remove(webhook.id))
+  const add = (state: string, from: number, count: number) =>
+    query(
+      server,
+      `INSERT INTO webhook_deliveries (webhook_id, event_id, event_type, subject, data, state, next_attempt_at, finished_at)
+      SELECT $1, 'evt_' || number, 'pool.empty', 'pool-' || number, '{}', $2, now() + interval '1 hour',
+        CASE WHEN $2 <> 'pending' THEN now() END
+      FROM generate_series($3::int, $3::int + $4::int - 1) AS number`,
+      [webhook.id, state, from, count],
+    )
+  const stored = async () => {
+    const rows = await query<{ number: number; state: string }>(
+      server,
+      `SELECT substr(event_id, 5)::int AS number, state FROM webhook_deliveries WHERE webhook_id = $1 ORDER BY seq`,
+      [webhook.id],
+    )
+    const numbers = (wanted: string) =>
+      rows.filter(({ state }) => state === wanted).map(({ number }) => number)
+    return { waiting: numbers('pending'), finished: numbers('delivered'), all: rows.length }
+  }
+  const trimmed = async () => {
+    await query(server, "UPDATE webhook_watch SET looked_at = '-infinity'")
+    await eventually('it is trimmed', async () => (await stored()).all === MAX_DELIVERIES)
+  }
+
+  await add('pending', 0, 40)
+  await add('delivered', 40, 70)
+  await trimmed()
+  const first = await stored()
+  assert.deepEqual(first.waiting, numbered(0, 40), 'what waits stays')
+  assert.deepEqual(first.finished, numbered(50, 60))
+  assert.equal((await read(webhook.id)).dropped_events, 0)
+
+  await add('pending', 110, 80)
+  await trimmed()
+  const second = await stored()
+  assert.deepEqual(second.finished, [])
+  assert.deepEqual(second.waiting, [...numbered(20, 20), ...numbered(110, 80)])
+  const shown = await read(webhook.id)
+  assert.equal(shown.dropped_events, 20)
+  assert.ok(Date.parse(shown.last_dropped_at!) > Date.now() - 60_000)
+  await eventually('the log says so', () =>
+    Promise.resolve(/BERTH_WEBHOOK_MAX_DELIVERIES/.test(server.output())),
+  )
 })
 
 test('followers of changes hear of webhooks', async (t) => {

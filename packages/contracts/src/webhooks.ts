@@ -54,6 +54,12 @@ const webhook = {
   last_success_at: Type.Optional(Timestamp('When the receiver last accepted an event, to some seconds')),
   last_error: Type.Optional(Type.String({ description: 'Why the last failed attempt failed' })),
   last_error_at: Type.Optional(Timestamp('When it failed')),
+  dropped_events: Type.Integer({
+    minimum: 0,
+    description:
+      'Events that will not be sent, because more than BERTH_WEBHOOK_MAX_DELIVERIES waited for the receiver',
+  }),
+  last_dropped_at: Type.Optional(Timestamp('When that last happened')),
   created_at: Timestamp('When the webhook was created'),
   updated_at: Timestamp('When it was last changed'),
 }
@@ -278,7 +284,8 @@ export const listWebhookDeliveries = operation({
   id: 'listWebhookDeliveries',
   tag,
   summary: 'Extension: list the deliveries of a webhook, newest event first',
-  description: 'Finished ones are deleted after BERTH_WEBHOOK_RETENTION_DAYS.',
+  description:
+    'Finished ones are deleted after BERTH_WEBHOOK_RETENTION_DAYS, the oldest earlier when there are more than BERTH_WEBHOOK_MAX_DELIVERIES.',
   method: 'GET',
   path: `${path}/{id}/deliveries`,
   params,

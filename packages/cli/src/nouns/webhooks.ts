@@ -14,7 +14,7 @@ export const webhooks: Noun = {
   aliases: ['webhook'],
   summary: 'Tell your servers what happens',
   columns: 'id url status event_types=events last_success_at=last_success',
-  wide: 'description disabled_by consecutive_failures=failures failing_since last_error created_at',
+  wide: 'description disabled_by consecutive_failures=failures failing_since last_error dropped_events=not_sent created_at',
   verbs: [
     { name: 'list', aliases: ['ls'], op: 'listWebhooks' },
     {

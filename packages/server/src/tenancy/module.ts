@@ -94,6 +94,7 @@ export function newTenancy(options: {
   const webhooks = newWebhooks(options.platform, {
     network: options.webhookNetwork,
     version: options.version,
+    maxDeliveries: config.BERTH_WEBHOOK_MAX_DELIVERIES,
     usesOf: async (tx, projectId) => {
       const stored = await storage.use(tx, projectId)
       const places = await organizationUse.sessionPlaces(tx, projectId)

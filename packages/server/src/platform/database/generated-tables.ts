@@ -1,4 +1,4 @@
-// Made by `npm run generate`, of migrations 3796568d0573d0d28eaf668e3c50c334c9aa415e2fa2798b2ce52b9f901f1bfb.
+// Made by `npm run generate`, of migrations d9ac161fc0ca363a1841eb128f833c274f080450d2ce65f3648ed08e6910e6ef.
 import type { BigNumber, Json, Time } from './column-types.ts'
 import type { ColumnType } from 'kysely'
 
@@ -640,9 +640,11 @@ export interface Webhooks {
   disabled_by: string | null
   event_types: Generated<string[]>
   failing_since: Time | null
+  dropped_events: Generated<BigNumber>
   id: string
   last_error: string | null
   last_error_at: Time | null
+  last_dropped_at: Time | null
   last_success_at: Time | null
   old_secret_until: Time | null
   project_id: string

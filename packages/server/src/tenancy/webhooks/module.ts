@@ -5,6 +5,7 @@ import { WebhookDeliverer } from './deliverer.ts'
 import { webhookRoutes } from './routes.ts'
 import { WebhookSender } from './sender.ts'
 import { WebhookService } from './service.ts'
+import { trimDeliveries } from './trimming.ts'
 import type { WebhookNetwork } from './types.ts'
 import { WebhookWatch, type WebhookWatchOptions } from './watch.ts'
 
@@ -16,12 +17,21 @@ export interface Webhooks {
 
 export function newWebhooks(
   { db, pool, box, changes, metrics, serverId, log }: Platform,
-  options: { network: WebhookNetwork; version: string } & Pick<WebhookWatchOptions, 'usesOf'>,
+  options: { network: WebhookNetwork; version: string; maxDeliveries: number } & Pick<
+    WebhookWatchOptions,
+    'usesOf'
+  >,
 ): Webhooks {
-  const { network, version, usesOf } = options
+  const { network, version, maxDeliveries, usesOf } = options
   const sender = new WebhookSender({ network, version })
   const deliverer = new WebhookDeliverer({ db, pool, box, sender, serverId, log })
-  const watch = new WebhookWatch({ db, pool, usesOf, log })
+  const watch = new WebhookWatch({
+    db,
+    pool,
+    usesOf,
+    trim: (signal) => trimDeliveries({ db, pool, maxDeliveries, log }, signal),
+    log,
+  })
   changes.on('rowChanged', ({ kind }) => {
     if (kind === 'webhook') deliverer.wake()
   })

@@ -19,6 +19,8 @@ export const webhookColumns = [
   'last_success_at',
   'last_error',
   'last_error_at',
+  'dropped_events',
+  'last_dropped_at',
   'created_at',
   'updated_at',
   'deleted_at',

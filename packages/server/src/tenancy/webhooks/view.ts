@@ -17,6 +17,8 @@ export function toWebhook(record: WebhookRecord, now = Date.now()): Webhook {
     ...(record.last_success_at !== null && { last_success_at: record.last_success_at }),
     ...(record.last_error !== null && { last_error: record.last_error }),
     ...(record.last_error_at !== null && { last_error_at: record.last_error_at }),
+    dropped_events: Number(record.dropped_events),
+    ...(record.last_dropped_at !== null && { last_dropped_at: record.last_dropped_at }),
     created_at: record.created_at,
     updated_at: record.updated_at,
   }

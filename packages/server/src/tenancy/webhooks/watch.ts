@@ -1,4 +1,5 @@
-// Tells what no row says when it happens: keys that expire soon, and limits that are near. One server looks each minute.
+// What one server does each minute for all: it tells what no row says when it happens, which are keys that expire soon and
+// limits that are near, and keeps the logs of deliveries bounded.
 import type { Logger } from 'pino'
 import type { Pool } from 'pg'
 import type { Quota } from '@berth/contracts/webhook-events'
@@ -25,6 +26,8 @@ export interface WebhookWatchOptions {
   readonly pool: Pool
   /** What a project uses of its limits. */
   readonly usesOf: (db: Db, projectId: string) => Promise<readonly Use[]>
+  /** Keeps the log of each webhook bounded. */
+  readonly trim: (signal: AbortSignal) => Promise<void>
   readonly log: Logger
 }
 
@@ -44,17 +47,30 @@ export class WebhookWatch {
   async #run(): Promise<void> {
     const { signal } = this.#closing
     while (!signal.aborted) {
-      await this.#look().catch((error: unknown) =>
-        this.#options.log.debug({ err: error }, 'cannot look for keys that expire and limits that are near'),
-      )
+      await this.#unlessItFails('look after webhooks', () => this.#look())
       await pause(TRY_EVERY_MS, signal)
     }
   }
 
   async #look(): Promise<void> {
-    const { db, pool, usesOf } = this.#options
+    const { db, pool, trim } = this.#options
+    const { signal } = this.#closing
     if (!(await store.takeTurn(db))) return
-    await inTransaction(pool, ({ db: tx }) => store.tellExpiringKeys(tx))
+    const duties: [what: string, work: () => Promise<void>][] = [
+      ['tell of keys that expire', () => inTransaction(pool, ({ db: tx }) => store.tellExpiringKeys(tx))],
+      ['tell of limits that are near', () => this.#tellLimits()],
+      ['delete webhook deliveries', () => trim(signal)],
+    ]
+    for (const [what, work] of duties) if (!signal.aborted) await this.#unlessItFails(what, work)
+  }
+
+  /** What fails is tried again in a minute, and delays nothing else. */
+  async #unlessItFails(what: string, work: () => Promise<void>): Promise<void> {
+    await work().catch((error: unknown) => this.#options.log.debug({ err: error }, `cannot ${what}`))
+  }
+
+  async #tellLimits(): Promise<void> {
+    const { db, usesOf } = this.#options
     for (const projectId of await store.listProjectsThatAsk(db, 'quota.near')) {
       if (this.#closing.signal.aborted) return
       for (const use of await usesOf(db, projectId)) await this.#judge(projectId, use)

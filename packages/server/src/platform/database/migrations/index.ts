@@ -28,6 +28,7 @@ import { signIns } from './027-sign-ins.ts'
 import { changes } from './028-changes.ts'
 import { webhooks } from './029-webhooks.ts'
 import { handovers } from './030-handovers.ts'
+import { webhookLimits } from './031-webhook-limits.ts'
 
 export interface Migration {
   readonly version: number
@@ -67,4 +68,5 @@ export const migrations: readonly Migration[] = [
   { version: 28, name: 'changes', sql: changes },
   { version: 29, name: 'webhooks', sql: webhooks },
   { version: 30, name: 'handovers', sql: handovers },
+  { version: 31, name: 'webhook-limits', sql: webhookLimits },
 ]

@@ -65,6 +65,7 @@ function Loaded({ webhook, above }: { webhook: Webhook; above: ReactNode }) {
             ['Failing since', webhook.failing_since && <Time at={webhook.failing_since} />],
             ['Last problem', webhook.last_error],
             ['Failed', webhook.last_error_at && <Time at={webhook.last_error_at} />],
+            ['Events not sent', webhook.dropped_events > 0 ? <Dropped webhook={webhook} /> : undefined],
             ['The old secret ends', webhook.old_secret_until && <Time at={webhook.old_secret_until} />],
             ['Created', <Time key="created" at={webhook.created_at} />],
           ]}
@@ -72,6 +73,14 @@ function Loaded({ webhook, above }: { webhook: Webhook; above: ReactNode }) {
       </Card>
       <Deliveries webhook={webhook} />
     </Page>
+  )
+}
+
+function Dropped({ webhook: { dropped_events: count, last_dropped_at: at } }: { webhook: Webhook }) {
+  return (
+    <>
+      {count.toLocaleString('en')}, because too many waited; {at !== undefined && <Time at={at} />}
+    </>
   )
 }
 
