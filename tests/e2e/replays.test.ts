@@ -294,3 +294,59 @@ test('the page at replay_view_url plays, seeks, and jumps to chapters', async ()
     await browser.close()
   }
 })
+
+describe('an encoder without time to start', () => {
+  const { session_id: id, cdp_ws_url: cdpUrl } = sessions.headful
+  const run = async (act: 'exec' | 'spawn', script: string) => {
+    const body = { command: '/bin/bash', args: ['-c', script] }
+    const { status, body: answer } = await send(server, 'POST', `/browsers/${id}/process/${act}`, body)
+    assert.equal(status, 200, JSON.stringify(answer))
+  }
+  /** Stops the next encoder before it reads anything, as a host does that is busy elsewhere. */
+  const hold = () =>
+    run(
+      'spawn',
+      `while :; do for p in /proc/[0-9]*; do
+        read -r name < $p/comm && [ "$name" = ffmpeg ] && kill -STOP "\${p#/proc/}" && exit
+      done 2> /dev/null; done`,
+    )
+  const letGo = () =>
+    run(
+      'exec',
+      `for p in /proc/[0-9]*; do
+        read -r name < $p/comm && [ "$name" = ffmpeg ] && kill -CONT "\${p#/proc/}"
+      done 2> /dev/null; true`,
+    )
+
+  test('delays the recording, which begins with its first picture, and fails nothing', async () => {
+    await withCdp(cdpUrl, async (cdp) => {
+      await openColours(cdp, 'red')
+      await whenShown(server, id, { ...PLACE, colour: 'red' })
+      await hold()
+      const from = Date.now()
+      const replay = await startReplay(server, id, { framerate: FRAMERATE })
+      const waitedMs = Date.now() - from
+      assert.ok(waitedMs > 4_000, `it was held: the answer came after ${waitedMs} ms`)
+      await letGo()
+      await delay(1_000)
+      await paint(cdp, 'blue')
+      await whenShown(server, id, { ...PLACE, colour: 'blue' })
+      await delay(1_000)
+      await stopReplay(server, id, replay)
+      const all = Date.now() - from
+      const video = await downloadReplay(server, id, replay)
+      const seconds = Number(probe(video).format.duration)
+      assert.ok(seconds > 1 && seconds * 1000 < all - 4_000, `${seconds} s of ${all} ms`)
+      showsInTurn(framesOf(video, PLACE), ['red', 'blue'])
+    })
+  })
+
+  test('does not delay the end', async () => {
+    await hold()
+    const replay = await startReplay(server, id)
+    const from = Date.now()
+    await stopReplay(server, id, replay)
+    assert.ok(Date.now() - from < 4_000)
+    await letGo()
+  })
+})

@@ -2,7 +2,7 @@
 // them by requesting the next ones. The agent keeps unacknowledged records, up to a limit, so a restarted server misses
 // nothing.
 //
-//   POST /recordings                 204, RecordingStart
+//   POST /recordings                 204 with the first picture, or when it is late; RecordingStart
 //   GET  /recordings/{id}?after=N    200, records after number N: at once if there are many, otherwise shortly after the
 //                                    first, or empty after 10 s; 404 for an unknown recording
 //   POST /recordings/{id}/stop       204; the recording then finishes with an `end` record

@@ -4,6 +4,7 @@ import type { RecordingEnd, RecordingMarker, RecordingStart } from '@berth/contr
 import type { Chromium } from '../chromium/chromium.ts'
 import type { Size } from '../cdp/headless-size.ts'
 import { log } from '../log/log.ts'
+import { pause } from '@berth/kit/pause'
 import { Encoder } from './pictures/encoder.ts'
 import { Markers } from './markers.ts'
 import { openPage } from './page/page-source.ts'
@@ -16,7 +17,10 @@ const CLOCK_MS = 2_000
 /** Restarts of the source and the encoder per recording; limits a session that keeps killing them. */
 const MAX_RESTARTS = 5
 const RESTART_MS = 500
-const FIRST_PICTURE_MS = 10_000
+/** Who starts a recording waits for its first picture so long. On a busy host an encoder may take longer to start. */
+const PATIENCE_MS = 5_000
+/** A recording without a picture has failed by then. */
+const FIRST_PICTURE_MS = 60_000
 const KEY_FRAME_EVERY_SECONDS = 10
 const BYTE = Buffer.from([1])
 
@@ -52,6 +56,8 @@ export class Recording {
 
   constructor(options: RecordingOptions) {
     this.#options = options
+    // It may be rejected when nobody waits for it any more.
+    this.#firstPicture.promise.catch(() => {})
     this.#intervalMs = 1000 / options.framerate
   }
 
@@ -59,26 +65,34 @@ export class Recording {
     return this.#isOver
   }
 
-  /** Resolves with the first picture, which starts the recording. */
+  /** Resolves with the first picture, which starts the recording; if it is late, before it. */
   async start(): Promise<void> {
-    const { maxMs, chromium } = this.#options
+    const waited = new AbortController()
     try {
       await this.#open()
+      this.#endTimer = setTimeout(() => void this.stop('failed'), FIRST_PICTURE_MS)
       this.#want()
-      const timer = setTimeout(
-        () => this.#firstPicture.reject(new Error('the session shows no picture')),
-        FIRST_PICTURE_MS,
-      )
-      await this.#firstPicture.promise.finally(() => clearTimeout(timer))
+      await Promise.race([this.#firstPicture.promise, pause(PATIENCE_MS, waited.signal)])
     } catch (error) {
       this.#isOver = true
       this.#close()
       this.#encoder?.kill()
       throw error
+    } finally {
+      waited.abort()
     }
+  }
+
+  /** Called with the first picture. */
+  #begin(): void {
+    const { maxMs, chromium } = this.#options
+    this.#startedAt = performance.now()
+    this.#hasPicture = true
+    clearTimeout(this.#endTimer)
     this.#markers = new Markers(chromium, (marker) => this.#mark(marker))
     this.#clock = setInterval(() => this.#tick(), CLOCK_MS)
-    if (maxMs !== null) this.#endTimer = setTimeout(() => void this.stop('max_duration'), maxMs - this.#now())
+    if (maxMs !== null) this.#endTimer = setTimeout(() => void this.stop('max_duration'), maxMs)
+    this.#firstPicture.resolve()
   }
 
   records(after: number, signal: AbortSignal): Promise<Buffer[]> {
@@ -94,9 +108,14 @@ export class Recording {
     const { maxMs } = this.#options
     const endMs = reason === 'max_duration' && maxMs !== null ? maxMs : Math.round(this.#now())
     clearTimeout(this.#pictureTimer)
+    if (!this.#hasPicture) {
+      this.#firstPicture.reject(new Error('the session shows no picture'))
+      // There is nothing to encode, and it may be long until it would take the first picture.
+      this.#encoder?.kill()
+    }
     // The last change, which was still waiting for its turn.
     await this.#taking.catch(() => {})
-    if (reason !== 'failed') await this.#takePicture().catch(() => {})
+    if (reason !== 'failed' && this.#hasPicture) await this.#takePicture().catch(() => {})
     this.#isOver = true
     this.#close()
     await this.#encoder?.end()
@@ -139,7 +158,7 @@ export class Recording {
   }
 
   #now(): number {
-    return performance.now() - this.#startedAt
+    return this.#hasPicture ? performance.now() - this.#startedAt : 0
   }
 
   #add(kind: 'config' | 'sample' | 'marker' | 'time' | 'gap', timeMs: number, ...content: Buffer[]): void {
@@ -195,12 +214,9 @@ export class Recording {
       const beat = this.#lastPictureAt + this.#intervalMs
       this.#lastPictureAt = now - beat < this.#intervalMs ? beat : now
       const newShare = await source.take(async (picture) => {
-        if (this.#hasPicture) return encoder.write(this.#now(), picture)
+        const isTaken = await encoder.write(this.#now(), picture)
         // The recording begins when the encoder has taken the first picture, some time after its start.
-        await encoder.write(0, picture)
-        this.#startedAt = performance.now()
-        this.#hasPicture = true
-        this.#firstPicture.resolve()
+        if (isTaken && !this.#hasPicture && !this.#ending && !this.#isOver) this.#begin()
       })
       if (newShare === 0) this.#lastPictureAt = -Infinity
     } finally {

@@ -8,7 +8,10 @@ import { FlvReader } from '@berth/codecs/video/flv'
 import { spawnAsUser } from '../../user/user.ts'
 
 export const ENCODER = '/usr/bin/ffmpeg'
-/** The session has priority over its recording. */
+/**
+ * The session has priority over its recording, but not over its start: on a busy host, a process with so low a priority
+ * may take a minute to load its libraries.
+ */
 const NICE = 12
 /** How long the encoder may take to finish. */
 const END_MS = 5_000
@@ -33,6 +36,7 @@ export class Encoder {
   readonly #times: number[] = []
   #output = ''
   #isOver = false
+  #hasMadeWay = false
   /** Resolves when it has ended, whatever the reason. */
   readonly ended: Promise<void>
 
@@ -65,8 +69,6 @@ export class Encoder {
         resolve()
       })
     })
-    const { pid } = this.#child
-    if (pid !== undefined) setPriority(pid, NICE)
   }
 
   get isOver(): boolean {
@@ -78,11 +80,28 @@ export class Encoder {
     return this.#output.trim()
   }
 
-  /** Resolves when the picture has been read and its memory may be used again. */
-  async write(timeMs: number, picture: Buffer): Promise<void> {
+  /** Resolves when its memory may be used again: to true when the picture has been read, to false when nobody will. */
+  async write(timeMs: number, picture: Buffer): Promise<boolean> {
     this.#times.push(timeMs)
     // The callback always runs, even when the encoder is gone.
-    await new Promise<void>((resolve) => void this.#input.write(picture, () => resolve()))
+    const isRead = await new Promise<boolean>(
+      (resolve) => void this.#input.write(picture, (error) => resolve(!error)),
+    )
+    if (isRead) this.#makeWay()
+    return isRead
+  }
+
+  /** Once it has started. */
+  #makeWay(): void {
+    const { pid } = this.#child
+    if (this.#hasMadeWay || this.#isOver || pid === undefined) return
+    this.#hasMadeWay = true
+    try {
+      setPriority(pid, NICE)
+    } catch (error) {
+      // It has just ended.
+      if ((error as NodeJS.ErrnoException).code !== 'ERR_SYSTEM_ERROR') throw error
+    }
   }
 
   /** Resolves when all pictures are encoded. */

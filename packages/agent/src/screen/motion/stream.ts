@@ -113,7 +113,7 @@ export class MotionStream {
       const [source, encoder] = [this.#source!, this.#encoder]
       if (!encoder) this.#prove(await source.look())
       else {
-        const share = await source.take((picture) => encoder.write(0, picture))
+        const share = await source.take(async (picture) => void (await encoder.write(0, picture)))
         if (share > 0 && !this.#isOver) this.#events.onMoved(share)
       }
     } finally {

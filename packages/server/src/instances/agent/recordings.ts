@@ -15,7 +15,7 @@ interface Options {
   readonly signal?: AbortSignal | undefined
 }
 
-/** Resolves when the first frame is captured. */
+/** Resolves when the first picture is taken, or when it is late. */
 export async function startRecording(
   agent: AgentClient,
   start: RecordingStart,
