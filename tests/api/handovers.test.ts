@@ -1,12 +1,15 @@
 // A session is handed over to a person: the call that waits, the page that asks, and who may answer. Instances are fake.
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
+import { ServerDatabase } from '../conformance/server-database.ts'
 import { newDatabase } from '../fixtures/shared-postgres.ts'
 import { startServer } from '../fixtures/server.ts'
-import { createSession, send } from '../fixtures/sessions.ts'
+import { createSession, query, send } from '../fixtures/sessions.ts'
+import { holds } from '../hostile/secret-search.ts'
 
 const owner = { after }
 const server = await startServer(owner)
+const database = await ServerDatabase.open(owner, server)
 
 const answer = (url: string, handover: string, body: object = { outcome: 'done' }) => {
   const page = new URL(url)
@@ -45,6 +48,24 @@ describe('a handover', () => {
       outcome: 'cancelled',
     })
     assert.equal(late.body['state'], 'done')
+    const rows = (await database.dump())['handovers']!.join('\n')
+    for (const words of ['then click Done', 'The code was 17'])
+      assert.ok(!holds(rows, words), 'sealed at rest')
+    assert.ok(!server.output().includes('The code was 17'))
+  })
+
+  test('words that a version before has stored are still read', async () => {
+    const { session_id: id } = await createSession(server)
+    const made = await send<{ id: string }>(server, 'POST', `/browsers/${id}/handovers`, { message: 'x' })
+    await query(
+      server,
+      `UPDATE handovers SET message = 'Log in', sealed_message = NULL, note = 'I did', state = 'done',
+        finished_at = now() WHERE id = $1`,
+      [made.body.id],
+    )
+    const path = `/browsers/${id}/handovers/${made.body.id}`
+    const { body } = await send<Record<string, string>>(server, 'GET', path)
+    assert.deepEqual([body['message'], body['note']], ['Log in', 'I did'])
   })
 
   test('nobody answers with a link to watch, a foreign handover or nonsense', async () => {

@@ -278,7 +278,7 @@ export async function newSessions(options: SessionsModuleOptions): Promise<Sessi
     log,
   })
   const { isLoginStuck } = options
-  const handovers = new Handovers({ db, tokens })
+  const handovers = new Handovers({ db, box, tokens })
   const clients = attachClients({ platform, server, sessions, tokens, starts, handovers, isLoginStuck })
   attachPlayer(server, replays)
 

@@ -1,4 +1,4 @@
-// Made by `npm run generate`, of migrations d9ac161fc0ca363a1841eb128f833c274f080450d2ce65f3648ed08e6910e6ef.
+// Made by `npm run generate`, of migrations 0d712ab6fa64d10d1e89be18888f74adbd3cb66b2857accccf8ebd6849ce6ff3.
 import type { BigNumber, Json, Time } from './column-types.ts'
 import type { ColumnType } from 'kysely'
 
@@ -375,6 +375,8 @@ export interface Handovers {
   lease_number: number
   message: string
   note: string | null
+  sealed_message: Buffer | null
+  sealed_note: Buffer | null
   state: Generated<string>
 }
 
@@ -638,13 +640,13 @@ export interface Webhooks {
   deleted_at: Time | null
   description: string | null
   disabled_by: string | null
+  dropped_events: Generated<BigNumber>
   event_types: Generated<string[]>
   failing_since: Time | null
-  dropped_events: Generated<BigNumber>
   id: string
+  last_dropped_at: Time | null
   last_error: string | null
   last_error_at: Time | null
-  last_dropped_at: Time | null
   last_success_at: Time | null
   old_secret_until: Time | null
   project_id: string

@@ -35,6 +35,8 @@ export const sealedColumns: readonly SealedColumn[] = [
   { table: 'auth_flows', column: 'submission' },
   { table: 'auth_flows', column: 'outcome' },
   { table: 'audit_export_destinations', column: 'sealed_secret' },
+  { table: 'handovers', column: 'sealed_message' },
+  { table: 'handovers', column: 'sealed_note' },
   { table: 'webhooks', column: 'sealed_secret' },
   { table: 'webhooks', column: 'sealed_old_secret' },
 ]

@@ -1,8 +1,10 @@
 import type { Handover, HandoverOutcome, HandoverState } from '@berth/contracts/handovers'
+import { newId } from '@berth/kit/ids'
 import { KeyedChanges } from '@berth/kit/keyed-changes'
 import { announceChange } from '../../platform/database/changes.ts'
 import type { Db } from '../../platform/database/schema.ts'
 import { AppError } from '../../platform/errors/app-error.ts'
+import type { SealedBox } from '../../platform/secrets/sealed-box.ts'
 import type { SessionTokens } from '../gateway/tokens.ts'
 import { newLink } from '../live-view/links.ts'
 import type { Session } from '../session/session.ts'
@@ -14,6 +16,9 @@ const LOOK_EVERY_MS = 1_000
 /** In the page's address, beside the token. */
 export const HANDOVER_PARAMETER = 'handover'
 
+const messageContext = (id: string) => `handovers/sealed_message/${id}`
+const noteContext = (id: string) => `handovers/sealed_note/${id}`
+
 export interface Answered {
   readonly outcome: HandoverOutcome
   readonly note: string | undefined
@@ -21,11 +26,13 @@ export interface Answered {
 
 export class Handovers {
   readonly #db: Db
+  readonly #box: SealedBox
   readonly #tokens: Pick<SessionTokens, 'sign'>
   readonly #changes = new KeyedChanges()
 
-  constructor({ db, tokens }: { db: Db; tokens: Pick<SessionTokens, 'sign'> }) {
+  constructor({ db, box, tokens }: { db: Db; box: SealedBox; tokens: Pick<SessionTokens, 'sign'> }) {
     this.#db = db
+    this.#box = box
     this.#tokens = tokens
   }
 
@@ -54,19 +61,21 @@ export class Handovers {
       mode: 'control',
       lifeSeconds,
     })
+    const id = newId()
     const record = await store.insertHandover(tx, {
+      id,
       browserId,
       leaseNumber,
-      message,
+      sealedMessage: this.#box.seal(message, messageContext(id)),
       expiresAt: new Date(link.expires_at),
     })
-    return { ...toHandover(record), url: `${link.url}&${HANDOVER_PARAMETER}=${record.id}` }
+    return { ...this.#toHandover(record), url: `${link.url}&${HANDOVER_PARAMETER}=${record.id}` }
   }
 
   async get(db: Db, browserId: string, id: string): Promise<Handover> {
     const record = await store.findHandover(db, browserId, id)
     if (!record) throw new AppError('not_found', `Cannot find handover "${id}" of this session`)
-    return toHandover(record)
+    return this.#toHandover(record)
   }
 
   /** Resolves when it is over or after the time; rejects when the signal aborts first. */
@@ -90,24 +99,25 @@ export class Handovers {
   async finish(tx: Db, browserId: string, id: string, { outcome, note = '' }: Answered): Promise<Handover> {
     const before = await this.get(tx, browserId, id)
     if (before.state !== 'waiting') return before
-    if (await store.endHandover(tx, id, { outcome, note: note.trim() === '' ? null : note })) {
+    const sealedNote = note.trim() === '' ? null : this.#box.seal(note, noteContext(id))
+    if (await store.endHandover(tx, id, { outcome, sealedNote })) {
       await announceChange(tx, 'handoverChanged', { handoverId: id })
     }
     return this.get(tx, browserId, id)
   }
-}
 
-function toHandover(record: store.HandoverRecord): Handover {
-  const { id, browser_id, message, note, created_at, expires_at, finished_at } = record
-  return {
-    id,
-    session_id: browser_id,
-    state: stateOf(record),
-    message,
-    note,
-    created_at,
-    expires_at,
-    finished_at,
+  #toHandover(record: store.HandoverRecord): Handover {
+    const { id, browser_id, sealed_message, sealed_note, created_at, expires_at, finished_at } = record
+    return {
+      id,
+      session_id: browser_id,
+      state: stateOf(record),
+      message: sealed_message ? this.#box.open(sealed_message, messageContext(id)) : record.message,
+      note: sealed_note ? this.#box.open(sealed_note, noteContext(id)) : record.note,
+      created_at,
+      expires_at,
+      finished_at,
+    }
   }
 }
 

@@ -1,14 +1,17 @@
 import { sql } from 'kysely'
 import type { HandoverOutcome, HandoverRowState } from '@berth/contracts/handovers'
-import { newId } from '@berth/kit/ids'
 import type { Db } from '../../platform/database/schema.ts'
 
 export interface HandoverRecord {
   readonly id: string
   readonly browser_id: string
+  /** Of a version that did not seal it; otherwise empty. */
   readonly message: string
+  readonly sealed_message: Buffer | null
   readonly state: HandoverRowState
+  /** Of a version that did not seal it. */
   readonly note: string | null
+  readonly sealed_note: Buffer | null
   readonly created_at: string
   readonly expires_at: string
   readonly finished_at: string | null
@@ -17,21 +20,35 @@ export interface HandoverRecord {
   readonly is_session_over: boolean
 }
 
+const columns = [
+  'id',
+  'browser_id',
+  'message',
+  'sealed_message',
+  'state',
+  'note',
+  'sealed_note',
+  'created_at',
+  'expires_at',
+  'finished_at',
+] as const
+
 export async function insertHandover(
   tx: Db,
-  values: { browserId: string; leaseNumber: number; message: string; expiresAt: Date },
+  values: { id: string; browserId: string; leaseNumber: number; sealedMessage: Buffer; expiresAt: Date },
 ): Promise<HandoverRecord> {
-  const { browserId, leaseNumber, message, expiresAt } = values
+  const { id, browserId, leaseNumber, sealedMessage, expiresAt } = values
   const row = await tx
     .insertInto('handovers')
     .values({
-      id: newId(),
+      id,
       browser_id: browserId,
       lease_number: leaseNumber,
-      message,
+      message: '',
+      sealed_message: sealedMessage,
       expires_at: expiresAt,
     })
-    .returning(['id', 'browser_id', 'message', 'state', 'note', 'created_at', 'expires_at', 'finished_at'])
+    .returning(columns)
     .executeTakeFirstOrThrow()
   return { ...row, is_expired: false, is_session_over: false }
 }
@@ -56,14 +73,7 @@ export async function findHandover(
     .selectFrom('handovers')
     .innerJoin('browsers', 'browsers.id', 'handovers.browser_id')
     .select([
-      'handovers.id',
-      'handovers.browser_id',
-      'handovers.message',
-      'handovers.state',
-      'handovers.note',
-      'handovers.created_at',
-      'handovers.expires_at',
-      'handovers.finished_at',
+      ...columns.map((column) => `handovers.${column}` as const),
       sql<boolean>`handovers.expires_at <= now()`.as('is_expired'),
       sql<boolean>`browsers.deleted_at IS NOT NULL OR browsers.lease_number <> handovers.lease_number`.as(
         'is_session_over',
@@ -78,11 +88,11 @@ export async function findHandover(
 export async function endHandover(
   tx: Db,
   id: string,
-  { outcome, note }: { outcome: HandoverOutcome; note: string | null },
+  { outcome, sealedNote }: { outcome: HandoverOutcome; sealedNote: Buffer | null },
 ): Promise<boolean> {
   const { numUpdatedRows } = await tx
     .updateTable('handovers')
-    .set({ state: outcome, note, finished_at: sql<string>`now()` })
+    .set({ state: outcome, sealed_note: sealedNote, finished_at: sql<string>`now()` })
     .where('id', '=', id)
     .where('state', '=', 'waiting')
     .executeTakeFirst()

@@ -29,6 +29,7 @@ import { changes } from './028-changes.ts'
 import { webhooks } from './029-webhooks.ts'
 import { handovers } from './030-handovers.ts'
 import { webhookLimits } from './031-webhook-limits.ts'
+import { sealedHandovers } from './032-sealed-handovers.ts'
 
 export interface Migration {
   readonly version: number
@@ -69,4 +70,5 @@ export const migrations: readonly Migration[] = [
   { version: 29, name: 'webhooks', sql: webhooks },
   { version: 30, name: 'handovers', sql: handovers },
   { version: 31, name: 'webhook-limits', sql: webhookLimits },
+  { version: 32, name: 'sealed-handovers', sql: sealedHandovers },
 ]
