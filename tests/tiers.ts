@@ -104,6 +104,7 @@ const fullOnly: Readonly<Record<string, string>> = {
   'tests/e2e/docs.test.ts': 'the pages of the reference in real browsers; tests/docs stays',
   'tests/e2e/live-view-video.test.ts':
     'records and decodes minutes of video; tests/hostile/live-view.test.ts stays',
+  'tests/e2e/mcp-servers.test.ts': 'two servers with real browsers; tests/api/mcp.test.ts stays',
   'tests/e2e/mcp.test.ts':
     'agents with real browsers over both transports; tests/api/mcp.test.ts and the blocks of docs/mcp.md stay',
   'tests/e2e/networks.test.ts':
