@@ -45,6 +45,8 @@ const tasks = {
     packagesFor: {
       full: [
         'tmux',
+        'zsh',
+        'fish',
         'wrk',
         'xdotool',
         'ceph-mon',

@@ -62,6 +62,7 @@ const fullOnly: Readonly<Record<string, string>> = {
     'starts the command line some eighty times; the unit tests of packages/cli and the blocks of docs/cli.md stay',
   'tests/cli/handovers.test.ts': 'starts the command line a dozen times; the same stay',
   'tests/cli/webhooks.test.ts': 'starts the command line some thirty times; the same stay',
+  'tests/cli/completion.test.ts': 'shells that only npm run test:full installs; the same stay',
   'tests/cli/package.test.ts': 'packs and installs the command line; the same stay',
   'tests/cli/terminal.test.ts': 'a real session in a pseudo-terminal; the same stay',
   'tests/cli/up.test.ts':

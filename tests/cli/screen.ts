@@ -21,12 +21,19 @@ export interface ScreenOptions {
   readonly cwd: string
   readonly columns?: number
   readonly rows?: number
+  /** The program in it. */
+  readonly shell?: readonly string[]
 }
+
+const BASH = ['bash', '--norc', '--noprofile']
 
 const WITHIN_MS = 30_000
 
 /** With a shell in it, whose prompt is `$ `. */
-export function openScreen(owner: Owner, { env, cwd, columns = 100, rows = 30 }: ScreenOptions): Screen {
+export function openScreen(
+  owner: Owner,
+  { env, cwd, columns = 100, rows = 30, shell = BASH }: ScreenOptions,
+): Screen {
   const socket = `berth-test-${randomUUID()}`
   const tmux = (...args: string[]) =>
     execFileSync('tmux', ['-L', socket, '-f', '/dev/null', ...args], { encoding: 'utf8', env: { ...env } })
@@ -43,9 +50,7 @@ export function openScreen(owner: Owner, { env, cwd, columns = 100, rows = 30 }:
     cwd,
     'env',
     'PS1=$ ',
-    'bash',
-    '--norc',
-    '--noprofile',
+    ...shell,
   )
   cleanUpAfter(owner, () => void tmux('kill-server'))
   const read: Screen['read'] = ({ colours = false } = {}) =>

@@ -115,8 +115,10 @@ async function listFor(path: readonly string[]): Promise<{ list: Verb; takesName
   if (entry === undefined) return undefined
   const { noun } = await entry.load()
   const row = rowAt(noun, path.slice(1))
-  if (row === undefined || isNoun(row) || row.name === 'list' || row.name === 'create') return undefined
+  if (row === undefined || isNoun(row)) return undefined
   const isOfSession = row.op !== undefined && findOperation(row.op).path.startsWith('/browsers/{id}')
+  // Those of a session are about one that there is: `replays list SESSION`, `handover create SESSION`.
+  if (!isOfSession && (row.name === 'list' || row.name === 'create')) return undefined
   const owner = isOfSession ? (await import('./nouns/browsers.ts')).browsers : parentOf(noun, path.slice(1))
   const list = owner.verbs.find((each): each is Verb => !isNoun(each) && each.name === 'list')
   if (list?.op === undefined || findOperation(list.op).params.length > 0) return undefined

@@ -5,14 +5,17 @@ export const SCRIPTS: Readonly<Record<Shell, string>> = {
   bash: `# berth completions for bash: source <(berth completion bash)
 _berth() {
   local words=("\${COMP_WORDS[@]:1:COMP_CWORD}")
-  local IFS=$'\\n'
-  COMPREPLY=($(berth __complete "\${words[@]}" 2>/dev/null | cut -f1))
-  [ "\${#COMPREPLY[@]}" -eq 0 ] && COMPREPLY=($(compgen -f -- "\${COMP_WORDS[COMP_CWORD]}"))
+  local word about
+  COMPREPLY=()
+  while IFS=$'\\t' read -r word about; do
+    COMPREPLY+=("$(printf %q "$word")")
+  done < <(berth __complete "\${words[@]}" 2>/dev/null)
 }
-complete -o filenames -F _berth berth
+complete -o default -F _berth berth
 `,
   zsh: `#compdef berth
 # berth completions for zsh: source <(berth completion zsh)
+(( $+functions[compdef] )) || { autoload -Uz compinit && compinit }
 _berth() {
   local -a found
   local line
@@ -26,8 +29,13 @@ if [ "\${funcstack[1]}" = "_berth" ]; then _berth; else compdef _berth berth; fi
   fish: `# berth completions for fish: berth completion fish | source
 function __berth_complete
   set -l words (commandline -opc) (commandline -ct)
-  berth __complete $words[2..-1] 2>/dev/null
+  set -l found (berth __complete $words[2..-1] 2>/dev/null)
+  if test (count $found) -gt 0
+    printf '%s\\n' $found
+  else
+    __fish_complete_path (commandline -ct)
+  end
 end
-complete -c berth -a '(__berth_complete)'
+complete -c berth -f -a '(__berth_complete)'
 `,
 }
