@@ -4,10 +4,11 @@ import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { pathToFileURL } from 'node:url'
+import { eventually } from '../fixtures/host.ts'
 import { startServer, tempDir } from '../fixtures/server.ts'
 import { createSession, send } from '../fixtures/sessions.ts'
 import { modulesOf } from '../fixtures/tools.ts'
-import { CLERK, NEW_SHIP, SHIPS, startOffice } from './office.ts'
+import { CLERK, CSV, NEW_SHIP, SHIPS, startOffice } from './office.ts'
 
 const owner = { after }
 const office = await startOffice(owner)
@@ -34,6 +35,15 @@ test('@playwright/mcp with --cdp-endpoint logs in, adds a ship and reads the tab
       picture.some(({ type }) => type === 'image'),
       JSON.stringify(picture),
     )
+    const link = /link "Table as a file"[^\n]*\[ref=(\w+)\]/.exec(table)![1]
+    const clicked = await tools.call('browser_click', { element: 'Table as a file', target: link })
+    // It leaves downloads of a browser that is not its own to that browser, and says nothing of them.
+    assert.doesNotMatch(clicked, /Download/)
+    const path = '/home/kernel/Downloads/ships.csv'
+    await eventually('the file is in the session', async () => {
+      const answer = await server.fetch(`/browsers/${session.session_id}/fs/read_file?path=${path}`)
+      return (await answer.text()) === CSV
+    })
   } finally {
     await tools.close()
   }
