@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync, readdirSync } from 'node:fs'
+import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync, readdirSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { test, type TestContext } from 'node:test'
@@ -67,6 +67,17 @@ test('the file of the contexts is only for its owner, whatever the umask', async
   assert.equal(statSync(file).mode & 0o777, 0o600)
   assert.equal(statSync(dirname(file)).mode & 0o777, 0o700)
   assert.deepEqual(await readContexts(file), { current: 'home', contexts: { home: stored.contexts.home } })
+})
+
+test('a file that others could read is closed when it is read, and so is its directory by the next write', async (t) => {
+  const file = newFile(t)
+  await writeContexts(stored, file)
+  chmodSync(file, 0o644)
+  chmodSync(dirname(file), 0o755)
+  assert.deepEqual(await readContexts(file), stored)
+  assert.equal(statSync(file).mode & 0o777, 0o600)
+  await putContext('more', { url: 'http://x' }, { isCurrent: false, file })
+  assert.equal(statSync(dirname(file)).mode & 0o777, 0o700)
 })
 
 test('a file that others could read is closed by the next write', async (t) => {

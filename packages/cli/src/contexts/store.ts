@@ -1,6 +1,6 @@
 // The servers that a person uses, by name, in one file that only this person can read: it holds keys.
 import { randomUUID } from 'node:crypto'
-import { chmod, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, open, rename, rm, writeFile, type FileHandle } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { Failure } from '../basics/failure.ts'
@@ -24,7 +24,9 @@ export function contextsFile(env: NodeJS.ProcessEnv = process.env): string {
 export async function readContexts(file = contextsFile()): Promise<Contexts> {
   let text: string
   try {
-    text = await readFile(file, 'utf8')
+    await using opened = await open(file)
+    await keepPrivate(opened, { mode: 0o600, path: file })
+    text = await opened.readFile('utf8')
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return { contexts: {} }
     throw error
@@ -41,9 +43,32 @@ export async function readContexts(file = contextsFile()): Promise<Contexts> {
   }
 }
 
+/** Takes from others what they must not have, whoever gave it to them: a copy, a restore, an editor. */
+async function keepPrivate(
+  opened: FileHandle,
+  { mode, path }: { mode: number; path: string },
+): Promise<void> {
+  if (((await opened.stat()).mode & 0o077) === 0) return
+  try {
+    await opened.chmod(mode)
+  } catch (cause) {
+    throw new Failure(`Cannot use ${path}: others may read it, and it is not yours to change`, {
+      remedy: `Let its owner run: chmod ${mode.toString(8)} ${path}`,
+      cause,
+    })
+  }
+}
+
+async function keepDirectoryPrivate(path: string): Promise<void> {
+  await using opened = await open(path)
+  await keepPrivate(opened, { mode: 0o700, path })
+}
+
 /** A new file takes the place of the old one, so that it is whole at every moment. */
 export async function writeContexts(contexts: Contexts, file = contextsFile()): Promise<void> {
-  await mkdir(dirname(file), { recursive: true, mode: 0o700 })
+  const directory = dirname(file)
+  await mkdir(directory, { recursive: true, mode: 0o700 })
+  await keepDirectoryPrivate(directory)
   const next = `${file}.${randomUUID()}`
   try {
     await writeFile(next, `${JSON.stringify(contexts, null, 2)}\n`, { mode: 0o600, flag: 'wx' })
