@@ -133,7 +133,7 @@ const fullOnly: Readonly<Record<string, string>> = {
     'waits for the limits of statements; tests/faults/database.test.ts stays',
   'tests/faults/credentials.test.ts': 'kills among saves; tests/faults/kill.test.ts stays',
   'tests/faults/extensions.test.ts':
-    'kills at eight points; tests/e2e/extensions.test.ts and tests/faults/kill.test.ts stay',
+    'kills at eight points; tests/hostile/extensions.test.ts and tests/faults/kill.test.ts stay',
   'tests/faults/move-blobs.test.ts': 'a real S3 server and kills; the tests of blobs and of their cache stay',
   'tests/faults/profiles.test.ts':
     'many saves by real browsers through kills; tests/hostile/profiles.test.ts and the kills of sessions stay',
@@ -177,6 +177,10 @@ const fullOnly: Readonly<Record<string, string>> = {
     'starts servers with every kind of setting; tests/docs/code-blocks.test.ts starts one by npm',
   'tests/e2e/chrome-policy.test.ts':
     'policies on many real browsers; tests/conformance and the unit tests stay',
+  'tests/e2e/extensions.test.ts':
+    'extensions in many real browsers; tests/hostile/extensions.test.ts and tests/client/every-operation.test.ts stay',
+  'tests/e2e/like-chromium.test.ts':
+    'every difference to a bare Chromium; tests/e2e/stealth.test.ts and tests/e2e/playwright.test.ts stay',
   'tests/e2e/hosted-login.test.ts': 'the page of a login in two sizes; tests/e2e/login-engine.test.ts stays',
   'tests/e2e/live-view.test.ts': 'viewers of real browsers; tests/hostile/live-view.test.ts stays',
   'tests/e2e/profiles.test.ts': 'many saves by real browsers; tests/hostile/profiles.test.ts stays',
