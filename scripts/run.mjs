@@ -62,6 +62,7 @@ const tasks = {
     packages: process.env.KUBECONFIG ? [kubectl] : kubernetesPackages,
     tools: process.env.KUBECONFIG ? [] : ['helm'],
   },
+  'test-gpu': { file: 'tests/gpu/main.ts' },
   'test-image': { file: 'tests/image/main.ts', packages: ['buildah', 'mmdebstrap', 'runc'] },
   suites: { file: 'scripts/suites/main.ts' },
   format: { file: 'scripts/format.ts' },

@@ -29,6 +29,9 @@ const fullOnly: Readonly<Record<string, string>> = {
     'streams over outages and on two servers; tests/dashboard/frame.test.ts follows one',
   'tests/api/later-schema.test.ts':
     'every operation twice, for a minute; the test beside the migrations stays',
+  'tests/api/gpu.test.ts':
+    'two servers of its own, for limits of a GPU; the unit tests of packages/server/src/instances/local/gpu stay',
+  'tests/instances/gpu.test.ts': 'sandboxes with a device, and a server that takes them over; the same stay',
   'tests/api/handovers.test.ts':
     'waits for time limits, and for two servers; tests/api/mcp.test.ts and tests/conformance stay',
   'tests/api/room.test.ts':

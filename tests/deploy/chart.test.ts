@@ -28,6 +28,8 @@ const most = {
   'ingress.tlsSecret': 'certificate',
   'instances.namespace': 'browsers',
   'instances.runtimeClass': 'gvisor',
+  'instances.gpu.resource': 'nvidia.com/gpu',
+  'instances.gpu.runtimeClass': 'nvidia',
   'instances.nodeSelector.pool': 'browsers',
   'instances.tolerations[0].key': 'browsers',
   'instances.tolerations[0].effect': 'NoSchedule',

@@ -13,7 +13,7 @@ import { pino } from 'pino'
 import { newId } from '@berth/kit/ids'
 import type { Instance, InstanceOptions } from '@berth/server/instances/driver/driver'
 import type { Egress } from '@berth/server/instances/local/egress'
-import { LocalDriver } from '@berth/server/instances/local/local-driver'
+import { LocalDriver, type LocalDriverOptions } from '@berth/server/instances/local/local-driver'
 import { cleanUpAfter, type Owner } from '../fixtures/cleanup.ts'
 import { removeDataDir } from '../fixtures/host.ts'
 
@@ -85,6 +85,7 @@ interface DriverChanges {
   readonly allowWeakIsolation?: boolean
   readonly nativeCalls?: string
   readonly otherPlaywrights?: readonly string[]
+  readonly findGpus?: NonNullable<LocalDriverOptions['findGpus']>
 }
 
 export async function openDriver(

@@ -19,6 +19,8 @@ export const place: PodPlace = {
   pullSecrets: [],
   serviceAccount: '',
   runtimeClass: '',
+  gpuResource: '',
+  gpuRuntimeClass: '',
   nodeSelector: {},
   tolerations: [],
   priorityClass: '',

@@ -43,7 +43,7 @@ test(
     const instances = new Instances({
       driver,
       limits: () => usual,
-      stock: { empty: 0, headless: WARM, headful: 0 },
+      stock: { empty: 0, headless: WARM, headful: 0, gpu: 0 },
       leaseSeconds: 20,
       maxWaitingStartsPerProject: 100,
       hostLoopback: false,

@@ -205,7 +205,12 @@ export const CreateBrowserRequest = Open({
   ),
   locale: Type.Optional(Locale),
   timezone: Type.Optional(Timezone),
-  gpu: Type.Optional(Type.Boolean({ default: false, description: 'Use a GPU; headful sessions only' })),
+  gpu: Type.Optional(
+    Type.Boolean({
+      default: false,
+      description: 'Render on a GPU of the host; headful sessions only, which then have no standby',
+    }),
+  ),
   kiosk_mode: Type.Optional(
     Type.Boolean({ default: false, description: 'Show the page full screen, without browser controls' }),
   ),

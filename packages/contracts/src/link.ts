@@ -104,6 +104,8 @@ export const BrowserStart = Strict(
     timezone: Type.Optional(Type.String({ pattern: '^[A-Za-z0-9_+/-]{1,64}$' })),
     /** As in the browser of a person. Otherwise a page may open windows without a click, as under every driver. */
     blocksPopups: Type.Optional(Type.Boolean()),
+    /** Renders on the GPU that the instance has. Otherwise a program does it. */
+    gpu: Type.Optional(Type.Boolean()),
   },
   { title: 'BrowserStart' },
 )

@@ -45,6 +45,7 @@ export const Overview = Type.Object(
           {
             headless: stock('With a browser without a display'),
             headful: stock('With a browser with a display'),
+            gpu: stock('With a browser on a GPU'),
             empty: stock('Without a browser, as the base for unusual ones'),
           },
           { description: 'Instances that wait for a session, on the server that answers' },

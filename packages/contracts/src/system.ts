@@ -44,7 +44,18 @@ export const ServiceStatus = Type.Object(
       Type.Object(
         {
           ...named('group'),
-          components: Type.Array(Type.Object(named('component')), { description: 'What is in the group' }),
+          components: Type.Array(
+            Type.Object({
+              ...named('component'),
+              detail: Type.Optional(
+                Type.String({
+                  description:
+                    'Extension: what there is of it, or why it does not work, where there is more to say',
+                }),
+              ),
+            }),
+            { description: 'What is in the group' },
+          ),
         },
         { title: 'StatusGroup' },
       ),

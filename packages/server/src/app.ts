@@ -28,7 +28,7 @@ import { newServer } from './http/server.ts'
 import { Readiness } from './http/system/readiness.ts'
 import { systemRoutes } from './http/system/routes.ts'
 import { StatusReport } from './http/system/status.ts'
-import type { Driver } from './instances/driver/driver.ts'
+import type { Driver, GpuReport } from './instances/driver/driver.ts'
 import { newInstances, openDriver, openKeptDriver } from './instances/module.ts'
 import type { LoginEngine } from './logins/connections/engine.ts'
 import { agentLogins } from './logins/engine/agent-logins.ts'
@@ -154,6 +154,7 @@ export async function startApp(config: Config, serverLog: ServerLog, engines = s
     audit,
     isOwn,
     version: VERSION,
+    hasGpu: instances.capabilities.gpu.gpus.length > 0,
     storage,
     contents,
     organizationUse,
@@ -209,7 +210,11 @@ export async function startApp(config: Config, serverLog: ServerLog, engines = s
     ...systemRoutes({
       version: VERSION,
       readiness,
-      status: new StatusReport({ readiness, canRunSessions: () => instances.shortcomings.length === 0 }),
+      status: new StatusReport({
+        readiness,
+        canRunSessions: () => instances.shortcomings.length === 0,
+        further: () => gpuStatus(instances.capabilities.gpu),
+      }),
       metrics,
       openApi: () => JSON.stringify(openApiDocument(operations)),
       docs,
@@ -255,6 +260,14 @@ export async function startApp(config: Config, serverLog: ServerLog, engines = s
 }
 
 /** Half of the connections, and half of that for one project. */
+/** A host without a GPU lacks nothing that anybody needs. */
+function gpuStatus({ gpus, problems, isUnwanted }: GpuReport) {
+  if (isUnwanted) return []
+  const isUp = gpus.length > 0
+  const detail = isUp ? gpus.map(({ name }) => name).join(', ') : problems.join('; ')
+  return [{ name: 'GPU sessions', isUp, detail }]
+}
+
 function newHeldActs({ BERTH_DATABASE_POOL: connections }: Config): FairTurns {
   const atOnce = Math.floor(connections / 2)
   return new FairTurns({ atOnce, atOncePerKey: Math.ceil(atOnce / 2), maxWaitingPerKey: MAX_WAITING_ACTS })

@@ -4,6 +4,8 @@
 export const packages = names(
   // Sessions need them.
   'chromium chromium-l10n tigervnc-standalone-server ffmpeg fontconfig',
+  // Sessions with a GPU of Intel or AMD need them.
+  'mesa-vulkan-drivers',
   // A shell, and what people expect beside it.
   'bash dash bsdutils coreutils debianutils diffutils findutils grep gzip hostname libc-bin mawk ncurses-base ncurses-bin',
   'perl-base procps sed tar util-linux',

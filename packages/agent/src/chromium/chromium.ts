@@ -16,6 +16,7 @@ import { Display } from '../display/display.ts'
 import { CdpConnection, type CdpEvent } from '../cdp/cdp-connection.ts'
 import { ChromiumProcess, type ChromiumExit } from './chromium-process.ts'
 import { chromiumFlags } from './flags.ts'
+import { checkGpu, environmentOnGpu } from './gpu.ts'
 import { setHeadlessSize } from '../cdp/headless-size.ts'
 import { Policies } from './policies.ts'
 import { areTabsIn, prepareProfile } from './profile.ts'
@@ -275,6 +276,7 @@ export class Chromium {
     try {
       const path = await chromium.listening
       using cdp = await CdpConnection.open(ports.devtools, path)
+      if (browser.gpu) await checkGpu(cdp)
       const { version, page } = await settle(cdp, { hasForeignPages: hasTabs })
       await this.#apply(cdp, page, browser)
       await this.#onStart?.(cdp)
@@ -360,11 +362,12 @@ const isSame = (one: BrowserStart | undefined, other: BrowserStart) =>
   one.kiosk === other.kiosk &&
   one.locale === other.locale &&
   one.timezone === other.timezone &&
-  one.blocksPopups === other.blocksPopups
+  one.blocksPopups === other.blocksPopups &&
+  one.gpu === other.gpu
 
 function environment(
   { home, temporary }: Settings,
-  { locale, timezone }: BrowserStart,
+  { locale, timezone, gpu = false }: BrowserStart,
   display: string | undefined,
 ): Record<string, string> {
   return {
@@ -382,5 +385,6 @@ function environment(
     ...(locale !== undefined && { LANGUAGE: locale.replaceAll('-', '_') }),
     ...(timezone !== undefined && { TZ: timezone }),
     ...(display !== undefined && { DISPLAY: display }),
+    ...(gpu && environmentOnGpu()),
   }
 }

@@ -1,6 +1,7 @@
 // Chromium's command line. Each flag is here because the instance needs it, because it saves memory or
 // processor time, or because it stops Chromium from contacting its vendor or prompting a user. No flag
 // changes what a page sees, beyond what an instance requires and what every driver of Chromium does.
+import { gpuFeatures, gpuFlags } from '@berth/contracts/gpu'
 import type { BrowserStart } from '@berth/contracts/link'
 
 export interface FlagOptions {
@@ -92,12 +93,20 @@ const ENABLED_FEATURES = [
  */
 const TOOLS_OF_PAGES = 'WebMCP'
 
+/** WebGL needs a program that renders. */
+const WITHOUT_GPU = ['--enable-unsafe-swiftshader']
+
 /** Height of tabs and address bar. An estimate that saves time; headless-size.ts corrects it. */
 const BARS_PIXELS = 87
 
 export function chromiumFlags(options: FlagOptions): string[] {
   const { browser, profile, installsExtensions, devtoolsPort, proxyPort, restores, hasTabs } = options
-  const { headless, width, locale, blocksPopups = false } = browser
+  const { headless, width, locale, blocksPopups = false, gpu = false } = browser
+  const features = [
+    ...ENABLED_FEATURES,
+    ...(blocksPopups ? [] : [TOOLS_OF_PAGES]),
+    ...(gpu ? gpuFeatures : []),
+  ]
   const height = browser.height + (headless ? BARS_PIXELS : 0)
   return [
     ...(headless ? ['--headless=new', `--screen-info={${width}x${height}}`] : ['--ozone-platform=x11']),
@@ -107,8 +116,7 @@ export function chromiumFlags(options: FlagOptions): string[] {
     `--remote-debugging-port=${devtoolsPort}`,
     ...(proxyPort === undefined ? NETWORK : proxy(proxyPort)),
     '--force-webrtc-ip-handling-policy=disable_non_proxied_udp',
-    // Without a GPU, WebGL needs software rendering.
-    '--enable-unsafe-swiftshader',
+    ...(gpu ? gpuFlags : WITHOUT_GPU),
     ...(locale === undefined ? [] : [`--lang=${locale}`, `--accept-lang=${acceptedLanguages(locale)}`]),
     // Playwright, Puppeteer and ChromeDriver all do so, and their users rely on it.
     ...(blocksPopups ? [] : ['--disable-popup-blocking']),
@@ -117,7 +125,7 @@ export function chromiumFlags(options: FlagOptions): string[] {
     ...NO_CALLS_HOME,
     ...BACKGROUND_RUNS,
     ...LEAN,
-    `--enable-features=${[...ENABLED_FEATURES, ...(blocksPopups ? [] : [TOOLS_OF_PAGES])].join(',')}`,
+    `--enable-features=${features.join(',')}`,
     `--disable-features=${DISABLED_FEATURES.join(',')}`,
     ...(restores ? ['--restore-last-session'] : []),
     // With restored tabs this would open an extra one.

@@ -107,6 +107,7 @@ export function newInstances({ config, metrics, log }: Platform, driver: Driver)
       empty: config.BERTH_EMPTY_INSTANCES,
       headless: config.BERTH_WARM_HEADLESS,
       headful: config.BERTH_WARM_HEADFUL,
+      gpu: config.BERTH_WARM_GPU,
     },
     leaseSeconds: config.BERTH_LEASE_SECONDS,
     maxWaitingStartsPerProject: config.BERTH_MAX_WAITING_STARTS,

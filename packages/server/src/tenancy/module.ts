@@ -51,6 +51,8 @@ export function newTenancy(options: {
   webhookNetwork: WebhookNetwork
   isOwn: IsOwnOrigin
   version: string
+  /** Whether sessions of this server can have a GPU. */
+  hasGpu: boolean
   changeSources: ChangeSources
 }): TenancyModule {
   const { audit, storage, organizationUse } = options
@@ -131,7 +133,7 @@ export function newTenancy(options: {
     changes: followed,
     routes: [
       ...projectRoutes(projects),
-      ...organizationRoutes(organization, entitlementsOf(config)),
+      ...organizationRoutes(organization, entitlementsOf(config, options)),
       ...apiKeyRoutes(new ApiKeyService()),
       ...signInRoutes(new SignInService({ version: options.version })),
       ...auditRoutes(new AuditService(audit)),

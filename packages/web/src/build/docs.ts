@@ -22,6 +22,7 @@ const order = [
   'quick-start',
   'api',
   'sessions',
+  'gpu',
   'controls',
   'downloads',
   'dashboard',

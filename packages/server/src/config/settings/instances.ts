@@ -1,4 +1,4 @@
-import { boolean, commaList, integer, versionList } from '../parsers/basic.ts'
+import { boolean, commaList, integer, matching, versionList } from '../parsers/basic.ts'
 import { setting } from './setting.ts'
 
 export const instanceSettings = {
@@ -13,6 +13,12 @@ export const instanceSettings = {
     unit: 'instances',
     parse: integer(0, 1000),
     help: 'Headful instances kept warm, with a started browser.',
+  }),
+  BERTH_WARM_GPU: setting({
+    default: '0',
+    unit: 'instances',
+    parse: integer(0, 1000),
+    help: 'Instances with a GPU kept warm, with a started browser. They count against BERTH_GPU_MAX_SESSIONS.',
   }),
   BERTH_EMPTY_INSTANCES: setting({
     default: '1',
@@ -49,6 +55,20 @@ export const instanceSettings = {
     unit: 'processes and threads',
     parse: integer(64, 1_000_000),
     help: 'Processes and threads one session may have.',
+  }),
+  BERTH_GPU: setting({
+    default: 'auto',
+    parse: matching(
+      /^(off|auto|\/dev\/(nvidia\d+|dri\/renderD\d+))$/,
+      'off, auto, or a device such as /dev/nvidia0',
+    ),
+    help: 'GPU of sessions that ask for one: auto takes every GPU that renders, a device only that one.',
+  }),
+  BERTH_GPU_MAX_SESSIONS: setting({
+    default: '8',
+    unit: 'sessions',
+    parse: integer(1, 1000),
+    help: 'Sessions that share one GPU. Its memory is not divided between them.',
   }),
   BERTH_INSTANCE_UID_BASE: setting({
     default: '1879048192',

@@ -44,6 +44,19 @@ export const kubernetesSettings = {
     parse: text,
     help: 'RuntimeClass of the Pods, such as one of gVisor or Kata.',
   }),
+  BERTH_KUBERNETES_GPU_RESOURCE: setting({
+    default: '',
+    parse: matching(
+      /^(|[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?\/[A-Za-z0-9]([-\w.]{0,61}[A-Za-z0-9])?)$/,
+      'the name of a resource, such as nvidia.com/gpu',
+    ),
+    help: 'Resource of which the Pod of a session with a GPU asks for one. Empty: no such sessions.',
+  }),
+  BERTH_KUBERNETES_GPU_RUNTIME_CLASS: setting({
+    default: '',
+    parse: text,
+    help: 'RuntimeClass of these Pods, such as nvidia. Empty: that of the others.',
+  }),
   BERTH_KUBERNETES_NODE_SELECTOR: setting({
     default: '',
     parse: labelValues,

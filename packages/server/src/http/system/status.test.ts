@@ -12,13 +12,19 @@ test('the whole is as good as its parts', () => {
   assert.equal(of('full_outage', 'full_outage'), 'full_outage')
 })
 
-const report = (now: { isDraining?: boolean; isUp?: boolean; canRun?: boolean }) =>
+const report = (now: {
+  isDraining?: boolean
+  isUp?: boolean
+  canRun?: boolean
+  gpu?: { isUp: boolean; detail: string }
+}) =>
   new StatusReport({
     readiness: {
       isDraining: now.isDraining ?? false,
       isDatabaseUp: () => Promise.resolve(now.isUp ?? true),
     },
     canRunSessions: () => now.canRun ?? true,
+    further: () => (now.gpu ? [{ name: 'GPU sessions', ...now.gpu }] : []),
   }).read()
 
 test('a lost database stops new sessions, and running ones go on', async () => {
@@ -45,4 +51,16 @@ test('a host without what sessions need says so', async () => {
 test('a server that stops is in maintenance', async () => {
   assert.equal((await report({ isDraining: true })).status, 'maintenance')
   assert.equal((await report({})).status, 'operational')
+})
+
+test('a GPU is named, and one that cannot be used is a partial outage with its reason', async () => {
+  const found = await report({ gpu: { isUp: true, detail: 'NVIDIA H200' } })
+  assert.equal(found.status, 'operational')
+  const broken = await report({ gpu: { isUp: false, detail: 'the driver is newer than its libraries' } })
+  assert.deepEqual(broken.groups[1]!.components.at(-1), {
+    name: 'GPU sessions',
+    status: 'full_outage',
+    detail: 'the driver is newer than its libraries',
+  })
+  assert.equal(broken.status, 'partial_outage')
 })

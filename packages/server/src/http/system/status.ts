@@ -5,12 +5,23 @@ import type { Readiness } from './readiness.ts'
 /** The command line waits for 10 s. */
 const DATABASE_TIMEOUT_MS = 3_000
 
-type Components = readonly { readonly name: string; readonly status: ComponentStatus }[]
+interface Component {
+  readonly name: string
+  readonly status: ComponentStatus
+  readonly detail?: string
+}
+type Components = readonly Component[]
 
 export interface StatusOptions {
   readonly readiness: Pick<Readiness, 'isDraining' | 'isDatabaseUp'>
   /** Whether this server's host can run sessions at all. */
   readonly canRunSessions: () => boolean
+  /** What works on some hosts only, and is of interest on this one. */
+  readonly further: () => readonly {
+    readonly name: string
+    readonly isUp: boolean
+    readonly detail: string
+  }[]
 }
 
 const up = (isUp: boolean): ComponentStatus => (isUp ? 'operational' : 'full_outage')
@@ -24,7 +35,7 @@ export class StatusReport {
   }
 
   async read(): Promise<ServiceStatus> {
-    const { readiness, canRunSessions } = this.#options
+    const { readiness, canRunSessions, further } = this.#options
     // Anyone may ask, so requests at the same time share one look at the database.
     this.#isDatabaseUp ??= readiness
       .isDatabaseUp(AbortSignal.timeout(DATABASE_TIMEOUT_MS))
@@ -43,6 +54,7 @@ export class StatusReport {
         components: [
           { name: 'New sessions', status: up(isDatabaseUp && canRunSessions()) },
           { name: 'Running sessions', status: up(canRunSessions()) },
+          ...further().map(({ name, isUp, detail }) => ({ name, status: up(isUp), detail })),
         ],
       },
     ]

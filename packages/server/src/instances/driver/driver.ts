@@ -20,6 +20,9 @@ export type InstanceEnd =
 /** There is no room for another instance. */
 export class NoCapacity extends Error {}
 
+/** No instance gets a GPU here, or not any more. The message says why, and what to do. */
+export class NoGpu extends Error {}
+
 export interface OomKill {
   readonly processName?: string
   readonly pid?: number
@@ -43,13 +46,31 @@ export interface InstanceOptions {
   readonly agent: AgentStart
   /** No caller waits for it, so it may start slowly and leave the CPU to others. */
   readonly isBackground: boolean
+  /** Gets a GPU, which it may share with others. Rejects with NoGpu where there is none, and with NoCapacity when all are taken. */
+  readonly gpu?: boolean
   /** Called, maybe often, while the start waits for room: whoever can spare an instance may end it. */
   readonly onFull?: () => void
 }
 
+/** One that was tried, and rendered. */
+export interface UsableGpu {
+  /** Such as /dev/nvidia0. */
+  readonly device: string
+  /** As pages see it, such as NVIDIA H200. */
+  readonly name: string
+}
+
+export interface GpuReport {
+  readonly gpus: readonly UsableGpu[]
+  /** Why there is none, or not every GPU of the host. */
+  readonly problems: readonly string[]
+  /** Whether the operator wants none, or the host has none: then nothing is broken. */
+  readonly isUnwanted: boolean
+}
+
 export interface Capabilities {
   readonly headful: boolean
-  readonly gpu: boolean
+  readonly gpu: GpuReport
   readonly freeze: boolean
   /**
    * Instances run on other machines. Each keeps the limits that it was made with, and what this machine has left says

@@ -1,5 +1,6 @@
 // The server's side of the channel to the keeper: questions and their answers, and what the keeper reports by itself.
-import type { Ask, AskFor, FromKeeper } from './messages.ts'
+import { NoCapacity, NoGpu } from '../driver/driver.ts'
+import type { Ask, AskFor, Failure, FromKeeper } from './messages.ts'
 
 export interface KeeperPort {
   send(message: object, onSent: (error: Error | null) => void): void
@@ -63,7 +64,7 @@ export class KeeperCalls {
     if (!waiting) return
     this.#waiting.delete(message.n)
     if ('value' in message) waiting.resolve({ value: message.value, handle })
-    else waiting.reject(errorFrom(message.failure.messages))
+    else waiting.reject(failureFrom(message.failure))
   }
 
   #fail(n: number, error: Error): void {
@@ -74,6 +75,11 @@ export class KeeperCalls {
 
 function gone(): Error {
   return new Error('Cannot ask the keeper: it has ended')
+}
+
+function failureFrom({ messages, kind }: Failure): Error {
+  if (kind === undefined) return errorFrom(messages)
+  return kind === 'no-gpu' ? new NoGpu(messages[0]) : new NoCapacity(messages[0])
 }
 
 function errorFrom([message = 'unknown', ...causes]: readonly string[]): Error {

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { LocalDriver } from '../local/local-driver.ts'
-import type { InstanceOptions } from '../driver/driver.ts'
+import { NoCapacity, NoGpu, type InstanceOptions } from '../driver/driver.ts'
+import { KeeperCalls } from './keeper-calls.ts'
 import { KeeperService } from './keeper-service.ts'
 import type { FromKeeper } from './messages.ts'
 
@@ -20,17 +21,21 @@ class FakeInstance {
   destroy = async () => this.#ended.resolve('destroyed')
 }
 
+const gpu = { gpus: [{ device: '/dev/nvidia0', name: 'NVIDIA L4' }], problems: [], isUnwanted: false }
+
 function keeper() {
   const sent: FromKeeper[] = []
   const abuses: string[] = []
   const started: InstanceOptions[] = []
   const instance = new FakeInstance()
   const driver = {
-    capabilities: { headful: true, gpu: false, freeze: true, locales: new Set(['en-US']) },
+    capabilities: { headful: true, gpu, freeze: true, locales: new Set(['en-US']) },
     shortcomings: [],
     instancesDir: '/run/instances',
     start: async (options: InstanceOptions, signal: AbortSignal) => {
       started.push(options)
+      if (options.gpu)
+        throw started.length === 1 ? new NoGpu('it has vanished') : new NoCapacity('all are taken')
       if (options.isBackground)
         await new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)))
       return instance
@@ -60,6 +65,7 @@ test('a request is answered under its number, and an end is reported before the 
     limits,
     agent: { hostLoopback: false },
     isBackground: false,
+    gpu: false,
   })
   await service.receive({ n: 2, ask: 'freeze', id })
   await service.receive({ n: 3, ask: 'connect', id })
@@ -71,7 +77,7 @@ test('a request is answered under its number, and an end is reported before the 
       n: 0,
       value: {
         headful: true,
-        gpu: false,
+        gpu,
         freeze: true,
         locales: ['en-US'],
         shortcomings: [],
@@ -94,7 +100,15 @@ test('what is malformed is refused by its number, and changes nothing', async ()
   const { service, sent, abuses, started, instance } = keeper()
   await service.receive({ n: 0, ask: 'open' })
   await service.receive({ n: 1, ask: 'adopt' })
-  await service.receive({ n: 2, ask: 'start', id: '../x', limits, agent: {}, isBackground: false })
+  await service.receive({
+    n: 2,
+    ask: 'start',
+    id: '../x',
+    limits,
+    agent: {},
+    isBackground: false,
+    gpu: false,
+  })
   await service.receive({ n: 3, ask: 'setLimits', id, limits: { ...limits, memoryBytes: 101 } })
   await service.receive({ n: 4, ask: 'exec', command: 'sh' })
   const failures = sent
@@ -108,7 +122,7 @@ test('what is malformed is refused by its number, and changes nothing', async ()
 
 test('a server that sends what is no request, or opens twice, gains nothing', async () => {
   const { service, sent, abuses } = keeper()
-  await service.receive({ n: 1, ask: 'start', id, limits, agent: {}, isBackground: false })
+  await service.receive({ n: 1, ask: 'start', id, limits, agent: {}, isBackground: false, gpu: false })
   await service.receive({ n: 2, ask: 'open' })
   await service.receive({ n: 3, ask: 'open' })
   assert.deepEqual(sent[0], { n: 1, failure: { messages: ['Refused: the driver is not open'] } })
@@ -121,7 +135,15 @@ test('a server that sends what is no request, or opens twice, gains nothing', as
 test('a start is given up when the server asks for it', async () => {
   const { service, sent } = keeper()
   await service.receive({ n: 0, ask: 'open' })
-  const starting = service.receive({ n: 1, ask: 'start', id, limits, agent: {}, isBackground: true })
+  const starting = service.receive({
+    n: 1,
+    ask: 'start',
+    id,
+    limits,
+    agent: {},
+    isBackground: true,
+    gpu: false,
+  })
   await new Promise((resolve) => setImmediate(resolve))
   await service.receive({ n: 2, ask: 'cancel', of: 1 })
   await starting
@@ -129,4 +151,29 @@ test('a start is given up when the server asks for it', async () => {
     { n: 2, value: null },
     { n: 1, failure: { messages: ['the server gave it up'] } },
   ])
+})
+
+test('the server is told why there is no GPU, and can tell it from a failure', async () => {
+  const { service, sent } = keeper()
+  await service.receive({ n: 0, ask: 'open' })
+  for (const n of [1, 2])
+    await service.receive({ n, ask: 'start', id, limits, agent: {}, isBackground: false, gpu: true })
+  assert.deepEqual(sent.slice(1), [
+    { n: 1, failure: { messages: ['it has vanished'], kind: 'no-gpu' } },
+    { n: 2, failure: { messages: ['all are taken'], kind: 'no-capacity' } },
+  ])
+  let answer: ((message: FromKeeper, handle: unknown) => void) | undefined
+  const calls = new KeeperCalls(
+    {
+      send: (message) =>
+        void setImmediate(() => answer!({ ...sent[1]!, n: (message as { n: number }).n }, undefined)),
+      onMessage: (listener) => (answer = listener),
+      onGone: () => {},
+    },
+    () => {},
+  )
+  await assert.rejects(
+    calls.ask({ ask: 'adopt' }),
+    (error) => error instanceof NoGpu && error.message === 'it has vanished',
+  )
 })

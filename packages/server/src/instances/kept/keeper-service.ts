@@ -2,7 +2,7 @@
 // fixed by root before the server started.
 import type { SendHandle } from 'node:child_process'
 import type { Log } from '../driver/log.ts'
-import type { InstanceEnd } from '../driver/driver.ts'
+import { NoCapacity, NoGpu, type InstanceEnd } from '../driver/driver.ts'
 import type { Egress } from '../local/egress.ts'
 import type { LocalDriver } from '../local/local-driver.ts'
 import type { LocalInstance } from '../local/local-instance.ts'
@@ -11,6 +11,7 @@ import {
   checkRequest,
   numberOf,
   type AskFor,
+  type Failure,
   type FromKeeper,
   type MaxLimits,
   type Opened,
@@ -62,7 +63,7 @@ export class KeeperService {
       const { value, handle } = await this.#act(checkRequest(message, max))
       await send({ n, value: value ?? null }, handle)
     } catch (error) {
-      await send({ n, failure: { messages: messagesOf(error) } })
+      await send({ n, failure: { messages: messagesOf(error), ...kindOf(error) } })
     } finally {
       this.#requests--
     }
@@ -130,13 +131,13 @@ export class KeeperService {
     return this.#driver
   }
 
-  async #start({ n, id, limits, agent, isBackground }: AskFor<'start'> & { n: number }): Promise<void> {
+  async #start({ n, id, limits, agent, isBackground, gpu }: AskFor<'start'> & { n: number }): Promise<void> {
     const driver = await this.#opened()
     const giveUp = new AbortController()
     this.#starts.set(n, giveUp)
     try {
       const { leaseSeconds } = this.#options
-      const options = { id, limits, agent: { ...agent, leaseSeconds }, isBackground }
+      const options = { id, limits, agent: { ...agent, leaseSeconds }, isBackground, gpu }
       this.#own(await driver.start(options, giveUp.signal))
     } finally {
       this.#starts.delete(n)
@@ -159,6 +160,11 @@ export class KeeperService {
     if (!instance) throw new Error(`Cannot freeze or thaw instance "${id}": it has ended`)
     return instance
   }
+}
+
+function kindOf(error: unknown): Pick<Failure, 'kind'> {
+  if (error instanceof NoGpu) return { kind: 'no-gpu' }
+  return error instanceof NoCapacity ? { kind: 'no-capacity' } : {}
 }
 
 /** Without the stacks: they name files of the host, and say no more to the server. */

@@ -55,7 +55,10 @@ export class KeptDriver implements Driver {
     return this.#opened!.shortcomings
   }
 
-  async start({ id, limits, agent, isBackground }: InstanceOptions, signal?: AbortSignal): Promise<Instance> {
+  async start(
+    { id, limits, agent, isBackground, gpu = false }: InstanceOptions,
+    signal?: AbortSignal,
+  ): Promise<Instance> {
     if (this.#isClosed) throw new Error(`Cannot start instance "${id}": the server is closing`)
     if (this.#instances.has(id) || this.#starting.has(id))
       throw new Error(`Cannot start instance "${id}": it already exists`)
@@ -64,7 +67,7 @@ export class KeptDriver implements Driver {
     const wish = { ...(browser && { browser }), ...(hostLoopback !== undefined && { hostLoopback }) }
     this.#starting.add(id)
     try {
-      await this.#calls.ask({ ask: 'start', id, limits, agent: wish, isBackground }, signal)
+      await this.#calls.ask({ ask: 'start', id, limits, agent: wish, isBackground, gpu }, signal)
       const instance = await this.#own(id)
       if (!signal?.aborted) return instance
       await instance.destroy()

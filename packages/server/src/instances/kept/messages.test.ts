@@ -10,8 +10,8 @@ const browser = { headless: true, width: 1024, height: 768, kiosk: false }
 
 const good: Request[] = [
   { n: 0, ask: 'open' },
-  { n: 1, ask: 'start', id, limits, agent: {}, isBackground: true },
-  { n: 2, ask: 'start', id, limits, agent: { browser, hostLoopback: true }, isBackground: false },
+  { n: 1, ask: 'start', id, limits, agent: {}, isBackground: true, gpu: false },
+  { n: 2, ask: 'start', id, limits, agent: { browser, hostLoopback: true }, isBackground: false, gpu: false },
   {
     n: 3,
     ask: 'start',
@@ -19,6 +19,7 @@ const good: Request[] = [
     limits,
     agent: { browser: { ...browser, locale: 'de-DE', timezone: 'Europe/Berlin', blocksPopups: true } },
     isBackground: false,
+    gpu: false,
   },
   { n: 4, ask: 'cancel', of: 3 },
   { n: 5, ask: 'adopt' },

@@ -17,6 +17,7 @@ interface Asks {
     readonly limits: InstanceLimits
     readonly agent: AgentWish
     readonly isBackground: boolean
+    readonly gpu: boolean
   }
   /** Gives up the start with this number. */
   cancel: { readonly of: number }
@@ -42,6 +43,8 @@ export type Request = { [Kind in Ask]: AskFor<Kind> & { readonly n: number } }[A
 export interface Failure {
   /** That of the error, and of its causes. */
   readonly messages: readonly string[]
+  /** What the server must tell apart. */
+  readonly kind?: 'no-gpu' | 'no-capacity'
 }
 
 export interface Opened extends Omit<Capabilities, 'locales'> {
@@ -96,7 +99,7 @@ export function numberOf(message: unknown): number | undefined {
 
 const checks: Readonly<Record<Ask, (max: MaxLimits) => Readonly<Record<string, Check>>>> = {
   open: () => ({}),
-  start: (max) => ({ id, limits: limits(max), agent, isBackground: boolean }),
+  start: (max) => ({ id, limits: limits(max), agent, isBackground: boolean, gpu: boolean }),
   cancel: () => ({ of: integer(0, Number.MAX_SAFE_INTEGER) }),
   adopt: () => ({}),
   connect: () => ({ id }),
@@ -131,6 +134,7 @@ const agent = record(
         locale: text(/^[A-Za-z0-9-]{2,35}$/),
         timezone: text(/^[A-Za-z0-9_+/-]{1,64}$/),
         blocksPopups: boolean,
+        gpu: boolean,
       },
     ),
     hostLoopback: boolean,

@@ -7,6 +7,7 @@ import {
   NoCapacity,
   type Capabilities,
   type Driver,
+  type GpuReport,
   type Instance,
   type InstanceLimits,
   type InstanceOptions,
@@ -60,6 +61,16 @@ export interface KubernetesDriverOptions {
   readonly log: Log
 }
 
+/** Whether a node has one, the cluster knows when it places the Pod. */
+function gpuOf({ gpuResource }: PodPlace): GpuReport {
+  if (gpuResource !== '') {
+    return { gpus: [{ device: gpuResource, name: gpuResource }], problems: [], isUnwanted: false }
+  }
+  const problem =
+    'sessions run in Pods, and no resource is set of which they could ask for a GPU (BERTH_KUBERNETES_GPU_RESOURCE)'
+  return { gpus: [], problems: [problem], isUnwanted: true }
+}
+
 interface Starting {
   readonly fail: (error: Error) => void
   readonly onFull: (() => void) | undefined
@@ -82,7 +93,7 @@ export class KubernetesDriver implements Driver {
     this.shortcomings = shortcomings
     this.capabilities = {
       headful: true,
-      gpu: false,
+      gpu: gpuOf(options.place),
       freeze: options.freezer !== undefined,
       isElsewhere: true,
       locales: locales(),
@@ -119,7 +130,10 @@ export class KubernetesDriver implements Driver {
     }
   }
 
-  async start({ id, limits, agent, onFull }: InstanceOptions, signal?: AbortSignal): Promise<Instance> {
+  async start(
+    { id, limits, agent, gpu = false, onFull }: InstanceOptions,
+    signal?: AbortSignal,
+  ): Promise<Instance> {
     if (this.#isClosed) throw new Error(`Cannot start instance "${id}": the server is closing`)
     if (this.#instances.has(id)) throw new Error(`Cannot start instance "${id}": it already exists`)
     signal?.throwIfAborted()
@@ -138,7 +152,7 @@ export class KubernetesDriver implements Driver {
     const onAbort = () => failed.reject(signal!.reason as Error)
     signal?.addEventListener('abort', onAbort, { once: true })
     const creating = (async () => {
-      const pod = await cluster.createPod(podManifest({ identity, place, limits, agent }))
+      const pod = await cluster.createPod(podManifest({ identity, place, limits, agent, gpu }))
       await cluster.createSecret(keySecret(identity, instanceKey(secret, id), pod.metadata?.uid ?? ''))
     })()
     try {

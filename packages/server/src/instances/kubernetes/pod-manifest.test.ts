@@ -10,6 +10,8 @@ const place: PodPlace = {
   pullSecrets: ['registry'],
   serviceAccount: 'berth-instance',
   runtimeClass: 'gvisor',
+  gpuResource: 'nvidia.com/gpu',
+  gpuRuntimeClass: 'nvidia',
   nodeSelector: { browsers: 'yes' },
   tolerations: [{ key: 'browsers', operator: 'Exists' }],
   priorityClass: 'browsers',
@@ -94,4 +96,28 @@ test('the key is in the Secret only, which belongs to the Pod', () => {
     { apiVersion: 'v1', kind: 'Pod', name: 'berth-abc', uid: 'uid-of-pod' },
   ])
   assert.equal(JSON.stringify(make()).includes(secret.data!['key']!), false)
+})
+
+const withGpu = (changes: Partial<PodPlace> = {}) =>
+  podManifest({
+    identity,
+    place: { ...place, ...changes },
+    limits,
+    agent: { leaseSeconds: 20 },
+    gpu: true,
+  }).spec!
+
+test('a Pod with a GPU asks for the resource, and for the runtime class of such Pods', () => {
+  const [link, instance] = withGpu().containers
+  assert.equal(withGpu().runtimeClassName, 'nvidia')
+  assert.equal(instance!.resources!.limits!['nvidia.com/gpu'], '1')
+  assert.equal('nvidia.com/gpu' in link!.resources!.limits!, false)
+  const valueOf = (name: string) => instance!.env!.find((each) => each.name === name)?.value
+  assert.equal(valueOf('NVIDIA_DRIVER_CAPABILITIES'), 'graphics,utility')
+  assert.equal(JSON.parse(valueOf('BERTH_POD_START')!).gpu, true)
+  assert.equal(withGpu({ gpuRuntimeClass: '' }).runtimeClassName, 'gvisor')
+  const other = withGpu({ gpuResource: 'gpu.intel.com/i915' }).containers[1]!.resources!.limits!
+  assert.equal(other['gpu.intel.com/i915'], '1')
+  const plain = JSON.stringify(make())
+  assert.equal(/gpu|NVIDIA/i.test(plain), false)
 })

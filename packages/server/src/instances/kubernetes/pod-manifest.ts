@@ -24,12 +24,19 @@ export const labels = {
 
 export const INSTANCE_APP = 'berth-instance'
 
+/** Which of the driver's libraries NVIDIA's runtime puts into the container. Others do not read it. */
+const DRIVER_FILES = [{ name: 'NVIDIA_DRIVER_CAPABILITIES', value: 'graphics,utility' }]
+
 export interface PodPlace {
   readonly image: string
   readonly pullPolicy: string
   readonly pullSecrets: readonly string[]
   readonly serviceAccount: string
   readonly runtimeClass: string
+  /** Such as nvidia.com/gpu; empty where sessions get no GPU. */
+  readonly gpuResource: string
+  /** Of Pods with a GPU; empty: as the others. */
+  readonly gpuRuntimeClass: string
   readonly nodeSelector: Readonly<Record<string, string>>
   readonly tolerations: readonly V1Toleration[]
   readonly priorityClass: string
@@ -66,15 +73,18 @@ export function podManifest({
   place,
   limits,
   agent,
+  gpu = false,
 }: {
   identity: PodIdentity
   place: PodPlace
   limits: InstanceLimits
   agent: AgentStart
+  gpu?: boolean
 }): V1Pod {
   const { id } = identity
   const { memoryBytes, cpus, homeBytes, processes } = limits
-  const start: PodStart = { agent, homeBytes }
+  const start: PodStart = { agent, homeBytes, ...(gpu && { gpu }) }
+  const runtimeClass = (gpu && place.gpuRuntimeClass) || place.runtimeClass
   const env = [
     { name: 'BERTH_POD_INSTANCE', value: id },
     { name: 'BERTH_POD_START', value: JSON.stringify(start) },
@@ -103,7 +113,7 @@ export function podManifest({
       automountServiceAccountToken: false,
       enableServiceLinks: false,
       ...(place.serviceAccount !== '' && { serviceAccountName: place.serviceAccount }),
-      ...(place.runtimeClass !== '' && { runtimeClassName: place.runtimeClass }),
+      ...(runtimeClass !== '' && { runtimeClassName: runtimeClass }),
       ...(place.priorityClass !== '' && { priorityClassName: place.priorityClass }),
       ...(place.pullSecrets.length > 0 && { imagePullSecrets: place.pullSecrets.map((name) => ({ name })) }),
       nodeSelector: { ...place.nodeSelector },
@@ -129,13 +139,18 @@ export function podManifest({
           ...container,
           name: 'instance',
           command: ['berth-pod', 'instance'],
+          ...(gpu && { env: [...env, ...DRIVER_FILES] }),
           securityContext: { ...confined(INSTANCE_ID), seccompProfile: seccompOf(place.seccomp) },
           resources: {
             requests: {
               cpu: `${Math.ceil(10 * cpus * place.cpuPercent)}m`,
               memory: `${Math.ceil(((memoryBytes / MB) * place.memoryPercent) / 100)}Mi`,
             },
-            limits: { cpu: String(cpus), memory: `${Math.floor(memoryBytes / MB)}Mi` },
+            limits: {
+              cpu: String(cpus),
+              memory: `${Math.floor(memoryBytes / MB)}Mi`,
+              ...(gpu && { [place.gpuResource]: '1' }),
+            },
           },
           // The link ends when nobody renews its lease, and the instance with it, whatever the instance does.
           livenessProbe: {

@@ -9,6 +9,8 @@ export function podPlace(config: Config): PodPlace {
     pullSecrets: config.BERTH_KUBERNETES_PULL_SECRETS,
     serviceAccount: config.BERTH_KUBERNETES_SERVICE_ACCOUNT,
     runtimeClass: config.BERTH_KUBERNETES_RUNTIME_CLASS,
+    gpuResource: config.BERTH_KUBERNETES_GPU_RESOURCE,
+    gpuRuntimeClass: config.BERTH_KUBERNETES_GPU_RUNTIME_CLASS,
     nodeSelector: config.BERTH_KUBERNETES_NODE_SELECTOR,
     tolerations: config.BERTH_KUBERNETES_TOLERATIONS,
     priorityClass: config.BERTH_KUBERNETES_PRIORITY_CLASS,

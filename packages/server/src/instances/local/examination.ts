@@ -2,15 +2,12 @@
 // instance like any other, with a program that does nothing.
 import { accessSync, constants, readFileSync, readdirSync } from 'node:fs'
 import { execFileSync } from 'node:child_process'
-import { once } from 'node:events'
-import { newId } from '@berth/kit/ids'
 import { isInImage } from '@berth/kit/in-image'
-import type { Capabilities } from '../driver/driver.ts'
+import type { Capabilities, GpuReport } from '../driver/driver.ts'
 import type { Cgroups } from './cgroup.ts'
-import { InstanceDirectory } from './instance-directory.ts'
-import { spawnInstance, type Host } from './launch.ts'
+import type { Host } from './launch.ts'
 import { findProgram, type Programs } from './programs.ts'
-import { makeFifos, StderrFifo } from './stderr-fifo.ts'
+import { runTrial, type Trial } from './trial.ts'
 import { UID_COUNT } from './uids.ts'
 
 const TRIAL_WITHIN_MS = 10_000
@@ -21,10 +18,10 @@ const trialLimits = { memoryBytes: 256 * MiB, processes: 64, cpus: 1, homeBytes:
 
 export const isRoot = (): boolean => process.getuid!() === 0
 
-export function capabilitiesOf(cgroups: Cgroups): Capabilities {
+export function capabilitiesOf(cgroups: Cgroups, gpu: GpuReport): Capabilities {
   return {
     headful: ['Xvnc', 'Xtigervnc', 'Xvfb'].some((program) => findProgram(program) !== undefined),
-    gpu: listIfThere('/dev/dri').some((name) => name.startsWith('renderD')),
+    gpu,
     freeze: cgroups.canFreeze,
     locales: new Set(
       listIfThere('/usr/lib/chromium/locales').flatMap((name) => /^([\w-]+)\.pak$/.exec(name)?.[1] ?? []),
@@ -50,12 +47,6 @@ export function weaknesses(cgroups: Cgroups, sharedUid: string | undefined): str
   return found
 }
 
-interface Trial {
-  readonly host: Host
-  readonly cgroups: Cgroups
-  readonly uid: number | undefined
-}
-
 interface Found {
   readonly host: Host
   /** Why the agent has no uid of its own, if it has none. */
@@ -78,43 +69,14 @@ export async function tryHost(trial: Trial): Promise<Found> {
 }
 
 /** Returns nothing when an instance starts here, otherwise why not. */
-async function tryLaunch(options: Trial): Promise<string[]> {
-  const { host, cgroups, uid } = options
-  const id = newId('trial-')
-  const directory = new InstanceDirectory(host.instancesDir, id)
-  const cgroup = cgroups.find(id)
-  let stderr: StderrFifo | undefined
+async function tryLaunch(trial: Trial): Promise<string[]> {
   try {
-    directory.make({ id, uid, hasNetwork: false })
-    await makeFifos({ mkfifo: host.programs.mkfifo, paths: directory.fifos })
-    stderr = StderrFifo.open(directory.stderr)
-    const { entrances } = await cgroups.create(id, trialLimits)
-    const { homeBytes } = trialLimits
-    const command = ['/usr/bin/true']
-    const child = stderr.lend((descriptor) =>
-      spawnInstance(host, {
-        id,
-        uid,
-        entrances,
-        command,
-        homeBytes,
-        stderr: descriptor,
-        report: directory.report,
-      }),
-    )
-    child.ref()
-    const [code] = (await once(child, 'exit', { signal: AbortSignal.timeout(TRIAL_WITHIN_MS) })) as [
-      number | null,
-    ]
+    const run = { command: ['/usr/bin/true'], limits: trialLimits, withinMs: TRIAL_WITHIN_MS }
+    const { code, output } = await runTrial(trial, run)
     if (code === 0) return []
-    throw new Error(stderr.drain() || `code ${code}`)
+    throw new Error(output || `code ${code}`)
   } catch (error) {
     return [`Bubblewrap cannot make a sandbox here (${(error as Error).message})${userNamespaceHint()}`]
-  } finally {
-    stderr?.close()
-    await cgroup.kill()
-    await cgroup.remove()
-    directory.remove()
   }
 }
 

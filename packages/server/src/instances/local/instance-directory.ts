@@ -29,6 +29,8 @@ export interface InstanceRecord {
   /** Undefined when the server is not root; the instance then has the server's uid. */
   readonly uid: number | undefined
   readonly hasNetwork: boolean
+  /** The device of its GPU, if it has one. */
+  readonly gpu?: string
 }
 
 /** The kernel's limit for socket paths is 107 bytes. */

@@ -11,6 +11,8 @@ import type { Writable } from 'node:stream'
 import { instancePaths, LINK_DESCRIPTOR, NETWORK_DESCRIPTOR } from '@berth/contracts/link'
 import { stepsToOrdinary } from '../../platform/priority.ts'
 import { AGENT_UID_INSIDE, ChildReport } from './id-map.ts'
+import type { Gpu } from './gpu/find-gpus.ts'
+import { gpuArguments, gpuStage } from './gpu/gpu-arguments.ts'
 import type { NetworkMaker } from './network-maker.ts'
 import type { PlacedFiles } from './placed-files.ts'
 import type { Programs } from './programs.ts'
@@ -63,6 +65,7 @@ export interface Launch {
   readonly hasNetwork?: boolean
   /** The directory with the egress socket, where it is not the instance's own. */
   readonly pub?: string
+  readonly gpu?: Gpu
 }
 
 const MiB = 1024 * 1024
@@ -195,6 +198,7 @@ export function launchCommand(host: Host, launch: Launch): string[] {
   const root = host.system.path
   return [
     enter,
+    launch.gpu ? gpuStage(launch.gpu, programs, launch.uid) : [],
     host.isOutOfReach ? [...stage, programs.mount, ...staged] : [],
     [programs.setpriv, ...privileges(uids?.agent ?? launch.uid)],
     [programs.bwrap, ...namespaces(host), ...identity(uids, launch.hasNetwork ?? false)],
@@ -222,6 +226,7 @@ export function launchCommand(host: Host, launch: Launch): string[] {
     esbuild ? ['--ro-bind', esbuild, instancePaths.esbuild] : [],
     calls ? ['--ro-bind', calls, instancePaths.nativeCalls] : [],
     ['--remount-ro', dirname(instancePaths.agent)],
+    launch.gpu ? gpuArguments(launch.gpu, { shared: join(seen.instances, '.shared'), uid: launch.uid }) : [],
     // Devices stay writable; files can no longer be created beside them.
     ['--remount-ro', '/dev', '--remount-ro', '/'],
     environment,

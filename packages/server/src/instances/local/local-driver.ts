@@ -8,7 +8,7 @@ import { isInImage } from '@berth/kit/in-image'
 import { crashPoint } from '../../platform/errors/crash-point.ts'
 import type { Account } from '../../platform/account.ts'
 import { installationRoot } from '../../platform/files/installation.ts'
-import type { Capabilities, Driver, InstanceOptions } from '../driver/driver.ts'
+import { NoCapacity, NoGpu, type Capabilities, type Driver, type InstanceOptions } from '../driver/driver.ts'
 import type { Log } from '../driver/log.ts'
 import { findCgroups } from './cgroups.ts'
 import type { Cgroups } from './cgroup.ts'
@@ -22,6 +22,8 @@ import {
   tryHost,
   weaknesses,
 } from './examination.ts'
+import type { Gpu } from './gpu/find-gpus.ts'
+import { Gpus, type GpuSettings } from './gpu/gpus.ts'
 import { InstanceDirectory, isInstanceId, makePassable, type InstanceRecord } from './instance-directory.ts'
 import { InstancesLock } from './instances-lock.ts'
 import {
@@ -63,6 +65,9 @@ export interface LocalDriverOptions {
   readonly uidBase?: number
   /** Runs instances even without their own uids or limits. */
   readonly allowWeakIsolation: boolean
+  readonly gpu?: GpuSettings
+  /** By default, those of this machine that render. */
+  readonly findGpus?: typeof Gpus.find
   readonly egress: Egress
   /** Who dials the agents, if that is another account than ours. */
   readonly server?: Account
@@ -75,6 +80,7 @@ interface Parts {
   readonly uids: Uids
   readonly lock: InstancesLock
   readonly warden: Warden
+  readonly gpus: Gpus
 }
 
 export class LocalDriver implements Driver {
@@ -109,7 +115,8 @@ export class LocalDriver implements Driver {
       missing.push(`Instances run on x64 and arm64 only, and this is ${process.arch}`)
     }
     if (missing.length > 0) {
-      const capabilities = { headful: false, gpu: false, freeze: false, locales: new Set<string>() }
+      const gpu = Gpus.none('no session can start on this host').report
+      const capabilities = { headful: false, gpu, freeze: false, locales: new Set<string>() }
       return new LocalDriver({ given: options, parts: undefined, capabilities, shortcomings: missing })
     }
     await using acquired = new AsyncDisposableStack()
@@ -167,6 +174,11 @@ export class LocalDriver implements Driver {
     const found = isWorthTrying ? await tryHost({ host: wanted, cgroups, uid }) : undefined
     const { host = wanted, sharedUid, failures = [] } = found ?? {}
     shortcomings.push(...failures)
+    const { gpu = { wanted: 'off', sessionsEach: 1 }, findGpus = Gpus.find.bind(Gpus) } = options
+    const gpus =
+      shortcomings.length === 0
+        ? await findGpus({ host, cgroups, uid }, gpu, log)
+        : Gpus.none('no session can start on this host')
     if (uid !== undefined) uids.giveBack(uid)
     for (const weakness of weaknesses(cgroups, sharedUid)) {
       if (options.allowWeakIsolation) log.warn({ weakness }, 'weak isolation')
@@ -175,8 +187,8 @@ export class LocalDriver implements Driver {
     acquired.move()
     return new LocalDriver({
       given: options,
-      parts: { host, cgroups, uids, lock, warden },
-      capabilities: capabilitiesOf(cgroups),
+      parts: { host, cgroups, uids, lock, warden, gpus },
+      capabilities: capabilitiesOf(cgroups, gpus.report),
       shortcomings,
     })
   }
@@ -187,10 +199,10 @@ export class LocalDriver implements Driver {
   }
 
   async start(
-    { id, limits, agent, isBackground }: InstanceOptions,
+    { id, limits, agent, isBackground, gpu: needsGpu = false }: InstanceOptions,
     signal?: AbortSignal,
   ): Promise<LocalInstance> {
-    const { host, cgroups, uids } = this.#usable(`start instance "${id}"`)
+    const { host, cgroups, uids, gpus } = this.#usable(`start instance "${id}"`)
     if (!isInstanceId(id)) throw new Error(`Cannot start instance "${id}": the id is malformed`)
     if (this.#instances.has(id)) throw new Error(`Cannot start instance "${id}": it already exists`)
     signal?.throwIfAborted()
@@ -199,9 +211,11 @@ export class LocalDriver implements Driver {
     const directory = new InstanceDirectory(host.instancesDir, id)
     const uidsOfHost = hostUids(host, uid)
     const hasNetwork = uidsOfHost !== undefined && host.network !== undefined
+    let gpu: Gpu | undefined
     try {
+      gpu = needsGpu ? await gpus.take(id, signal) : undefined
       // Written first, so that adopt() and the warden find everything that is created after it.
-      directory.make({ id, uid, hasNetwork })
+      directory.make({ id, uid, hasNetwork, ...(gpu && { gpu: gpu.device }) })
       crashPoint('instance-recorded')
       const cgroup = await cgroups.create(id, limits)
       cgroup.setBackground(isBackground)
@@ -217,6 +231,7 @@ export class LocalDriver implements Driver {
         spawn: (stderr, link) =>
           spawnInstance(host, {
             hasNetwork,
+            ...(gpu && { gpu }),
             id,
             uid,
             stderr,
@@ -241,19 +256,21 @@ export class LocalDriver implements Driver {
     } catch (error) {
       await instance.destroy()
       signal?.throwIfAborted()
+      if (error instanceof NoGpu || error instanceof NoCapacity) throw error
       throw new Error(`Cannot start instance "${id}"`, { cause: error })
     }
   }
 
   async adopt(): Promise<LocalInstance[]> {
     if (!this.#parts) return []
-    const { host, cgroups } = this.#parts
+    const { host, cgroups, gpus } = this.#parts
     const ids = new Set([...InstanceDirectory.list(host.instancesDir), ...cgroups.list()])
     const adopted: LocalInstance[] = []
     for (const id of ids) {
       if (this.#instances.has(id)) continue
       const record = new InstanceDirectory(host.instancesDir, id).readRecord()
       const instance = this.#own(id, record?.uid)
+      if (record?.gpu !== undefined) gpus.takeOver(id, record.gpu)
       const isAlive = record && !cgroups.find(id).isEmpty()
       if (isAlive && (await this.#takeOver(instance, record))) adopted.push(instance)
       else await instance.destroy()
@@ -292,7 +309,7 @@ export class LocalDriver implements Driver {
   }
 
   #own(id: string, uid: number | undefined): LocalInstance {
-    const { host, cgroups, uids } = this.#parts!
+    const { host, cgroups, uids, gpus } = this.#parts!
     const instance = new LocalInstance({
       id,
       uid,
@@ -304,6 +321,7 @@ export class LocalDriver implements Driver {
       sockets: this.#namespaceSockets(),
       onGone: () => {
         this.#instances.delete(id)
+        gpus.giveBack(id)
         if (uid !== undefined) uids.giveBack(uid)
       },
     })
@@ -328,6 +346,12 @@ export class LocalDriver implements Driver {
 
   #look(): void {
     for (const instance of this.#instances.values()) instance.look()
+    for (const id of this.#parts?.gpus.orphans() ?? []) {
+      const instance = this.#instances.get(id)
+      if (!instance) continue
+      this.#options.log.warn({ instance: id }, 'the GPU of an instance has vanished; ending it')
+      void instance.lose()
+    }
   }
 }
 

@@ -237,6 +237,11 @@ export class LocalInstance implements Instance {
     await this.#finish('destroyed')
   }
 
+  /** Ends it, because a device that it needs is gone. */
+  async lose(): Promise<void> {
+    await this.#finish('lost')
+  }
+
   /** Releases the instance and leaves it running. */
   async release(): Promise<void> {
     if (this.#end) {

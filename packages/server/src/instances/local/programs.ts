@@ -16,6 +16,8 @@ const packages = {
   sh: 'dash',
   mkfifo: 'coreutils',
   nice: 'coreutils',
+  mknod: 'coreutils',
+  chown: 'coreutils',
 } as const
 
 export type Program = keyof typeof packages

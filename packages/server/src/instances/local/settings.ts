@@ -19,6 +19,7 @@ export function localSettings(config: Config): Omit<LocalDriverOptions, 'egress'
     ...(esbuild !== undefined && { esbuild }),
     leaseSeconds: config.BERTH_LEASE_SECONDS,
     uidBase: config.BERTH_INSTANCE_UID_BASE,
+    gpu: { wanted: config.BERTH_GPU, sessionsEach: config.BERTH_GPU_MAX_SESSIONS },
     allowWeakIsolation: config.BERTH_ALLOW_WEAK_ISOLATION,
   }
 }

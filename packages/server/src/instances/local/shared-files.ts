@@ -3,6 +3,7 @@
 import { chmodSync, mkdirSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { instancePaths } from '@berth/contracts/link'
+import { NVIDIA_DRIVER_FILE, nvidiaDriver } from './gpu/gpu-arguments.ts'
 import { makePassable } from './instance-directory.ts'
 import { APP_UID_INSIDE, INSIDE_UID, INSIDE_USER } from './ids-inside.ts'
 import { networkRules } from './network-rules.ts'
@@ -57,6 +58,7 @@ export class SharedFiles {
       replace(shared.rules.ordinary[family], networkRules({ family, hostLoopback: false }))
       replace(shared.rules.hostLoopback[family], networkRules({ family, hostLoopback: true }))
     }
+    replace(join(shared.path, NVIDIA_DRIVER_FILE), nvidiaDriver)
     if (isSupported(process.arch)) replace(shared.seccomp, seccompProgram(process.arch))
     return shared
   }

@@ -9,6 +9,8 @@ import { pause } from '@berth/kit/pause'
 import { installationRoot } from '../../platform/files/installation.ts'
 import { readCount } from '../local/cgroup-files.ts'
 import { missingFiles } from '../local/examination.ts'
+import { findGpus, type Gpu } from '../local/gpu/find-gpus.ts'
+import { listGpus } from '../local/gpu/listing.ts'
 import { spawnInstance, type Host } from '../local/launch.ts'
 import { LinkSocket } from '../local/link-socket.ts'
 import { findNativeCalls, findPrograms } from '../local/programs.ts'
@@ -25,6 +27,8 @@ const LOOK_MS = 250
 export interface PodStart {
   readonly agent: AgentStart
   readonly homeBytes: number
+  /** The container has a GPU for it. */
+  readonly gpu?: boolean
 }
 
 export interface LauncherOptions {
@@ -59,6 +63,7 @@ export async function launch(options: LauncherOptions): Promise<number> {
     isOutOfReach: false,
     isInContainer: true,
   }
+  const gpu = start.gpu ? gpuOfContainer(host.system) : undefined
   const stderrPath = join(paths.instance, 'stderr')
   rmSync(stderrPath, { force: true })
   await makeFifos({ mkfifo: programs.mkfifo, paths: [stderrPath] })
@@ -77,6 +82,7 @@ export async function launch(options: LauncherOptions): Promise<number> {
         link: socket,
         pub: paths.pub,
         homeBytes: start.homeBytes,
+        ...(gpu && { gpu }),
         command: [instancePaths.node, instancePaths.agent, JSON.stringify(start.agent)],
       }),
     ),
@@ -110,6 +116,14 @@ export async function launch(options: LauncherOptions): Promise<number> {
     await new Promise<void>((resolve) => life.write(encode({ end, detail }), () => resolve()))
   if (detail) process.stderr.write(`${detail}\n`)
   return code ?? 1
+}
+
+/** Not tried first: Chromium says itself when it does not render on it. */
+function gpuOfContainer({ path }: SystemFiles): Gpu {
+  const { gpus, problems } = findGpus(listGpus(path), 'auto')
+  const [gpu] = gpus
+  if (!gpu) throw new Error(`Cannot start the instance with a GPU: ${problems.join('; ')}`)
+  return gpu
 }
 
 async function untilExit(child: ReturnType<typeof spawnInstance>): Promise<readonly [number | null]> {

@@ -82,10 +82,10 @@ interface LaunchOptions extends Omit<InstanceOptions, 'agent'> {
   readonly caller?: AbortSignal | undefined
 }
 
-export { NoCapacity } from '../driver/driver.ts'
+export { NoCapacity, NoGpu } from '../driver/driver.ts'
 
-/** Two kinds of warm browsers. `empty` has an agent but no browser, and is the fastest base for any other browser. */
-export const kinds = ['empty', 'headless', 'headful'] as const
+/** Three kinds of warm browsers. `empty` has an agent but no browser, and is the fastest base for any other browser. */
+export const kinds = ['empty', 'headless', 'headful', 'gpu'] as const
 export type Kind = (typeof kinds)[number]
 
 export class Instances {
@@ -121,12 +121,25 @@ export class Instances {
       closing: this.#closing.signal,
       log,
     }
-    const settled = (headless: boolean) => () =>
-      this.#start(newId(), { headless, kiosk: false, ...WARM_SIZE }, { isBackground: true })
+    const settled =
+      (headless: boolean, { gpu = false } = {}) =>
+      () =>
+        this.#start(
+          newId(),
+          { headless, kiosk: false, ...WARM_SIZE, ...(gpu && { gpu }) },
+          { isBackground: true },
+        )
     this.#stocks = {
       empty: new Stock({ ...shared, name: 'empty', size: stock.empty, make: () => this.#startEmpty() }),
       headless: new Stock({ ...shared, name: 'headless', size: stock.headless, make: settled(true) }),
       headful: new Stock({ ...shared, name: 'headful', size: stock.headful, make: settled(false) }),
+      gpu: new Stock({
+        ...shared,
+        name: 'gpu',
+        // Trying again and again would not bring a GPU.
+        size: this.capabilities.gpu.gpus.length === 0 ? 0 : stock.gpu,
+        make: settled(false, { gpu: true }),
+      }),
     }
   }
 
@@ -236,6 +249,8 @@ export class Instances {
     browser: BrowserStart,
     preparations: readonly Preparation[],
   ): Claim | undefined {
+    // An instance gets its GPU when it is made.
+    if (browser.gpu) return undefined
     const wanted = this.#limitsFor(browser, preparations)
     if (!this.#canBecome(wanted, this.#options.limits({ headless: true }))) return undefined
     return this.#claimFrom(this.#stocks.empty, projectId, (ready, caller) =>
@@ -265,7 +280,7 @@ export class Instances {
     if (preparations.some(({ needsStart }) => needsStart) || !isOrdinary(browser)) return undefined
     const wanted = this.#limitsFor(browser, preparations)
     if (!this.#canBecome(wanted, this.#options.limits(browser))) return undefined
-    const stock = this.#stocks[browser.headless ? 'headless' : 'headful']
+    const stock = this.#stocks[kindOf(browser)]
     return this.#claimFrom(stock, projectId, async (ready) => {
       await this.#shape(ready, browser)
       await bringAll(ready, preparations)
@@ -366,7 +381,7 @@ export class Instances {
     if (preparations.length === 0) return this.#start(id, browser, { isBackground: false, caller })
     await this.#checkMemory(leastFreeFor(browser))
     const limits = this.#limitsFor(browser, preparations)
-    return this.#launch({ id, limits, isBackground: false, caller }, async (ready) => {
+    return this.#launch({ id, limits, isBackground: false, caller, ...gpuOf(browser) }, async (ready) => {
       await bringAll(ready, preparations)
       await startChromium(ready.agent, browser, { signal: this.#closing.signal })
       await completeAll(ready, preparations)
@@ -379,7 +394,8 @@ export class Instances {
     options: { isBackground: boolean; caller?: AbortSignal | undefined },
   ): Promise<ReadyInstance> {
     await this.#checkMemory(leastFreeFor(browser))
-    return this.#launch({ id, limits: this.#options.limits(browser), browser, ...options }, ({ agent }) =>
+    const limits = this.#options.limits(browser)
+    return this.#launch({ id, limits, browser, ...options, ...gpuOf(browser) }, ({ agent }) =>
       startChromium(agent, browser, { signal: this.#closing.signal }),
     )
   }
@@ -545,6 +561,13 @@ async function bringAll(ready: ReadyInstance, preparations: readonly Preparation
 async function completeAll(ready: ReadyInstance, preparations: readonly Preparation[]): Promise<void> {
   await Promise.all(preparations.map(async (preparation) => preparation.complete?.(ready)))
 }
+
+function kindOf({ headless, gpu = false }: BrowserStart): Exclude<Kind, 'empty'> {
+  if (gpu) return 'gpu'
+  return headless ? 'headless' : 'headful'
+}
+
+const gpuOf = ({ gpu = false }: BrowserStart): Pick<InstanceOptions, 'gpu'> => (gpu ? { gpu } : {})
 
 /** Whether a warm browser has these settings. */
 function isOrdinary({ locale, timezone, blocksPopups = false }: BrowserStart): boolean {

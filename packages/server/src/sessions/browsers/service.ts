@@ -18,7 +18,7 @@ import { AppError, invalidInput } from '../../platform/errors/app-error.ts'
 import type { Commit, OffsetPage } from '../../http/call.ts'
 import { toPage } from '../../http/paging.ts'
 import { projectOf, type Principal } from '../../http/principal.ts'
-import { NoCapacity, type Instances } from '../../instances/stock/instances.ts'
+import { NoCapacity, NoGpu, type Instances } from '../../instances/stock/instances.ts'
 import { AgentError } from '../../instances/agent/errors.ts'
 import { isTimeZone, localeOf, speaks } from '../stealth/locale-of.ts'
 import { selectAtCreation, selectAtUpdate, type Age } from '../telemetry/selection.ts'
@@ -300,6 +300,7 @@ export class BrowserService {
     } catch (error) {
       // After an abort, the abort is the cause of the failure.
       signal?.throwIfAborted()
+      if (error instanceof NoGpu) throw withoutGpu(error.message)
       if (!(error instanceof NoCapacity)) throw unavailable('create a session', error)
       sessions.roomChanged()
       throw full(error.message, error)
@@ -351,9 +352,8 @@ export class BrowserService {
     const { instances } = this.#options
     const { headless = false, gpu = false } = body
     if (gpu && headless) throw invalidInput('gpu', 'needs headless to be false')
-    if (gpu && !instances.capabilities.gpu) {
-      throw invalidInput('gpu', "is not available: this server's host has no GPU")
-    }
+    const { gpus, problems } = instances.capabilities.gpu
+    if (gpu && gpus.length === 0) throw withoutGpu(problems.join('; '))
     const stealth = body.stealth ?? false
     const { region, memory, proxies } = this.#options
     checkRegion(body.region, region)
@@ -409,7 +409,13 @@ export class BrowserService {
     return { locale: speaks(locales, there.locale) ? there.locale : null, timezone: there.timezone }
   }
 
-  #standbyAfter({ standby_after_seconds }: CreateBrowserRequest): number | null {
+  #standbyAfter({ standby_after_seconds, gpu = false }: CreateBrowserRequest): number | null {
+    if (standby_after_seconds !== undefined && gpu) {
+      throw invalidInput(
+        'standby_after_seconds',
+        'is not available with gpu: a frozen session would keep its place on the GPU; use timeout_seconds',
+      )
+    }
     const { freeze, isElsewhere } = this.#options.instances.capabilities
     if (standby_after_seconds !== undefined && !freeze) {
       throw invalidInput(
@@ -700,7 +706,7 @@ function isWithoutScreen({ headless, stealth }: Pick<NewBrowser, 'headless' | 's
 }
 
 function toStart(browser: NewBrowser): BrowserStart {
-  const { viewport, kioskMode, locale, timezone, stealth } = browser
+  const { viewport, kioskMode, locale, timezone, stealth, gpu } = browser
   return {
     headless: isWithoutScreen(browser),
     width: viewport.width,
@@ -710,6 +716,7 @@ function toStart(browser: NewBrowser): BrowserStart {
     ...(timezone !== null && { timezone }),
     // Without it, a page could tell by window.open() that nobody uses this browser.
     ...(stealth && { blocksPopups: true }),
+    ...(gpu && { gpu }),
   }
 }
 
@@ -730,6 +737,10 @@ function tooMany(whose: string, cap: number): AppError {
     `Cannot create a session: ${whose} has reached its limit of ${cap} concurrent sessions; end one or raise the limit`,
     { headers: { 'retry-after': '1' } },
   )
+}
+
+function withoutGpu(why: string): AppError {
+  return invalidInput('gpu', `is not available: ${why}; or leave gpu out`)
 }
 
 function notFound(idOrName: string): AppError {

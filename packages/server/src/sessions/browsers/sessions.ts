@@ -408,7 +408,7 @@ export class Sessions {
       agent,
       timeoutSeconds: timeoutOf(record),
       lease: leaseOf(record),
-      standby: this.#options.instances.capabilities.freeze ? standbyRule(record) : null,
+      standby: this.#options.instances.capabilities.freeze && !record.gpu ? standbyRule(record) : null,
       uptimeMs: Number(record.uptime_ms),
       hasProfile: record.profile_id !== null,
       log: this.#options.log,

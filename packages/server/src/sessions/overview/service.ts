@@ -72,6 +72,7 @@ export class OverviewService {
       warm: {
         headless: this.#stock('headless'),
         headful: this.#stock('headful'),
+        gpu: this.#stock('gpu'),
         empty: this.#stock('empty'),
       },
       places: {

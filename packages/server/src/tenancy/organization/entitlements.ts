@@ -14,7 +14,7 @@ type Settings = Pick<
 >
 
 /** Nothing is sold here: what is built and set up is enabled, and the rest is not. */
-export function entitlementsOf(config: Settings): Entitlements {
+export function entitlementsOf(config: Settings, { hasGpu }: { hasGpu: boolean }): Entitlements {
   const minCheckSeconds = config.BERTH_HEALTH_CHECK_MIN_SECONDS
   const on = { enabled: true }
   const off = { enabled: false }
@@ -34,7 +34,7 @@ export function entitlementsOf(config: Settings): Entitlements {
       credentials: on,
       custom_proxies: on,
       file_io: on,
-      gpu: off,
+      gpu: { enabled: hasGpu },
       managed_auth: {
         enabled: true,
         max_connections: null,

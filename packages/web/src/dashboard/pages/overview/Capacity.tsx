@@ -31,6 +31,9 @@ export function Capacity({ capacity: { sessions, warm, places } }: { capacity: O
         ))}
         <Count name="Warm headless" value={`${warm.headless.ready} of ${warm.headless.wanted}`} />
         <Count name="Warm headful" value={`${warm.headful.ready} of ${warm.headful.wanted}`} />
+        {warm.gpu.wanted > 0 && (
+          <Count name="Warm with a GPU" value={`${warm.gpu.ready} of ${warm.gpu.wanted}`} />
+        )}
         <Count name="Idle in pools" value={String(sum(sessions.idle_in_pools))} />
         <Count name="Places of pools" value={`${places.pooled_used} of ${pooledMax}`} />
       </dl>
