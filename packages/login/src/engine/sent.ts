@@ -21,7 +21,13 @@ export class Sent {
   constructor(snapshot: PageSnapshot, form: ReadForm) {
     this.form = form
     this.key = keyOf(snapshot, form)
-    this.lines = new Set(snapshot.frames.flatMap(({ text }) => text.split('\n')))
+    this.lines = new Set(
+      snapshot.frames.flatMap(({ text, messages }) => [
+        ...text.split('\n'),
+        // The text of the page has no messages that are hidden.
+        ...messages.map((message) => message.text),
+      ]),
+    )
     this.#document = snapshot.document
     this.#complaints = new Set(readPage(snapshot).complaints.map(({ text }) => text))
   }
@@ -51,6 +57,12 @@ export class Sent {
     )
     const [text = ''] = [...news, ...this.#passing]
     if (!isReloaded && !isEmptied && text === '') return 'nothing yet'
-    return { text: text || (complaints[0]?.text ?? ''), about: 'any', kind: 'wrong' }
+    return {
+      text: text || (complaints[0]?.text ?? ''),
+      about: 'any',
+      kind: 'wrong',
+      isNew: text !== '',
+      isAtForm: false,
+    }
   }
 }

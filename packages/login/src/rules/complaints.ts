@@ -25,25 +25,40 @@ export function complaintsOf(
   linesBefore: ReadonlySet<string> | undefined,
 ): Complaint[] {
   const told = [
-    ...snapshot.dialogs.map((text) => ({ text, trust: 3 })),
+    ...snapshot.dialogs.map((text) => ({ text, trust: 3, isAtForm: true })),
     ...snapshot.frames.flatMap(({ messages }, index) =>
-      messages.map(({ text, kind, group }) => ({
-        text,
-        trust:
-          (kind === 'field' || kind === 'alert' || kind === 'dialog' ? 3 : 2) +
-          (form?.frame === index && group === form.group ? 1 : 0),
-      })),
+      messages.map(({ text, kind, group }) => {
+        const isInGroup = form?.frame === index && group === form.group
+        const isMarked = kind === 'field' || kind === 'alert' || kind === 'dialog'
+        return {
+          text,
+          trust: (isMarked ? 3 : 2) + (isInGroup ? 1 : 0),
+          isAtForm: isInGroup || kind === 'field' || kind === 'dialog',
+        }
+      }),
     ),
-    ...plainLines(snapshot, form, linesBefore).map((text) => ({ text, trust: 1 })),
+    ...plainLines(snapshot, form, linesBefore).map((text) => ({ text, trust: 1, isAtForm: false })),
   ]
+  const before = linesBefore && fold([...linesBefore].join('\n'))
+  const isNew = (text: string) => before !== undefined && !before.includes(fold(text))
   const seen = new Set<string>()
-  return told
-    .filter(
-      ({ text }) =>
-        text.length >= MIN_LENGTH && text.length <= MAX_LENGTH && !seen.has(text) && Boolean(seen.add(text)),
-    )
-    .toSorted((one, other) => other.trust - one.trust)
-    .flatMap(({ text }) => complaintOf(text, form))
+  return (
+    told
+      .filter(
+        ({ text }) =>
+          text.length >= MIN_LENGTH &&
+          text.length <= MAX_LENGTH &&
+          !seen.has(text) &&
+          Boolean(seen.add(text)),
+      )
+      .map((each) => ({ ...each, isNew: isNew(each.text) }))
+      // What was there before is a help text more often than a response.
+      .toSorted((one, other) => Number(other.isNew) - Number(one.isNew) || other.trust - one.trust)
+      .flatMap((each) => {
+        const complaint = complaintOf(each.text, form)
+        return complaint ? [{ ...complaint, isNew: each.isNew, isAtForm: each.isAtForm }] : []
+      })
+  )
 }
 
 /** Some pages show errors as plain text. Lines that were there before are not a response. */
@@ -59,17 +74,20 @@ function plainLines(
     .filter((line) => line.length <= MAX_LINE_LENGTH && !line.includes('?') && before?.has(line) !== true)
 }
 
-function complaintOf(text: string, form: ReadForm | undefined): Complaint[] {
+function complaintOf(
+  text: string,
+  form: ReadForm | undefined,
+): Pick<Complaint, 'text' | 'about' | 'kind'> | undefined {
   const says = fold(text)
-  if (lockedWords.in(says)) return [{ text, about: 'any', kind: 'locked' }]
-  if (tooManyWords.in(says)) return [{ text, about: 'any', kind: 'too many' }]
+  if (lockedWords.in(says)) return { text, about: 'any', kind: 'locked' }
+  if (tooManyWords.in(says)) return { text, about: 'any', kind: 'too many' }
   const isExpired = expiredWords.in(says)
   if (!isExpired && requiredWords.in(says) && !judges(says))
-    return [{ text, about: aboutOf(says, form), kind: 'required' }]
-  if (!isExpired && !wrongWords.in(says)) return []
+    return { text, about: aboutOf(says, form), kind: 'required' }
+  if (!isExpired && !wrongWords.in(says)) return undefined
   // Links and headings that offer help mention problems too.
-  if ((forgotWords.in(says) || signUpWords.in(says)) && !judges(says)) return []
-  return [{ text, about: aboutOf(says, form), kind: isExpired ? 'expired' : 'wrong' }]
+  if ((forgotWords.in(says) || signUpWords.in(says)) && !judges(says)) return undefined
+  return { text, about: aboutOf(says, form), kind: isExpired ? 'expired' : 'wrong' }
 }
 
 /** Whether the text says that a value is wrong, not only that it is required. */

@@ -4,6 +4,7 @@ import { passkeyWords } from '../words/actions.ts'
 import { fold } from '../words/match.ts'
 import { botWallWords, maintenanceWords } from '../words/messages.ts'
 import { roleOf } from './fields.ts'
+import { isAboutAccount, isNotice } from './plain-page.ts'
 import type { Complaint, Obstacle, ReadChoice, ReadForm, Scene } from './reading.ts'
 
 const MAX_NOTICE_LENGTH = 2_500
@@ -20,9 +21,9 @@ export function obstacleOf(snapshot: PageSnapshot, findings: Findings): Obstacle
   return (
     serverTrouble(snapshot, findings) ??
     wall(snapshot, findings) ??
-    refusal(findings) ??
+    refusal(snapshot, findings) ??
     captcha(snapshot, findings) ??
-    passkeyOnly(findings)
+    passkeyOnly(snapshot, findings)
   )
 }
 
@@ -30,7 +31,7 @@ function obstacle(code: Obstacle['code'], message: string, text?: string): Obsta
   return { code, message, text }
 }
 
-function serverTrouble(snapshot: PageSnapshot, { form, isSignedIn }: Findings): Obstacle | undefined {
+function serverTrouble(snapshot: PageSnapshot, { scenes, form, isSignedIn }: Findings): Obstacle | undefined {
   const { status } = snapshot
   const shown = textOf(snapshot)
   const notice = noticeOf(snapshot, (line) => maintenanceWords.in(line))
@@ -49,16 +50,15 @@ function serverTrouble(snapshot: PageSnapshot, { form, isSignedIn }: Findings): 
       )
     return obstacle('website_error', `The website responded with HTTP ${status}`, notice ?? firstLine(shown))
   }
-  const isShort = shown.length < MAX_NOTICE_LENGTH
   const isHeading = maintenanceWords.in(
     fold(`${snapshot.frames[0]?.title ?? ''} . ${snapshot.frames[0]?.headings.join(' . ') ?? ''}`),
   )
-  if (!form && !isSignedIn && isShort && isHeading && notice !== undefined)
+  if (!form && !isSignedIn && isHeading && notice !== undefined && isNotice(snapshot, scenes))
     return obstacle('website_error', 'The website is currently unavailable', notice)
   return undefined
 }
 
-function wall(snapshot: PageSnapshot, { form, isSignedIn }: Findings): Obstacle | undefined {
+function wall(snapshot: PageSnapshot, { scenes, form, isSignedIn }: Findings): Obstacle | undefined {
   const shown = textOf(snapshot)
   const isWall = botWallWords.in(
     fold(`${snapshot.frames[0]?.title ?? ''} . ${shown.slice(0, MAX_NOTICE_LENGTH)}`),
@@ -71,22 +71,42 @@ function wall(snapshot: PageSnapshot, { form, isSignedIn }: Findings): Obstacle 
     return obstacle('bot_detected', 'The website checks whether this is a bot', firstLine(shown))
   }
   const isRefused = snapshot.status === 403 || snapshot.status === 503 || snapshot.status === 401
-  if (isWall && shown.length < MAX_NOTICE_LENGTH && (isRefused || isShortWall(shown))) {
+  if (isWall && shown.length < MAX_NOTICE_LENGTH && (isRefused || isShortWall(snapshot, scenes))) {
     return obstacle('bot_detected', 'The website considers this browser a bot', firstLine(shown))
   }
   return undefined
 }
 
-const isShortWall = (shown: string) => shown.length < 800
+const MAX_WALL_LENGTH = 800
+const isShortWall = (snapshot: PageSnapshot, scenes: readonly Scene[]) =>
+  textOf(snapshot).length < MAX_WALL_LENGTH && isNotice(snapshot, scenes)
 
 /** Messages about a locked account or too many attempts. */
-function refusal({ complaints }: Findings): Obstacle | undefined {
-  const locked = complaints.find(({ kind }) => kind === 'locked')
+function refusal(snapshot: PageSnapshot, findings: Findings): Obstacle | undefined {
+  if (findings.isSignedIn) return undefined
+  const refusals = complaintsThatRefuse(snapshot, findings)
+  const locked = refusals.find(({ kind }) => kind === 'locked')
   if (locked) return obstacle('account_locked', 'The website says that the account is locked', locked.text)
-  const tooMany = complaints.find(({ kind }) => kind === 'too many')
+  const tooMany = refusals.find(({ kind }) => kind === 'too many')
   return tooMany
     ? obstacle('rate_limited', 'The website rejects further attempts for now', tooMany.text)
     : undefined
+}
+
+/**
+ * At a form, only a response to what was submitted counts: help texts explain locks and limits to everybody. Without a form,
+ * only a page that is nothing but a notice counts.
+ */
+function complaintsThatRefuse(
+  snapshot: PageSnapshot,
+  { scenes, form, choices, complaints }: Findings,
+): readonly Complaint[] {
+  const isAbout = ({ text }: Complaint) => isAboutAccount(text, snapshot)
+  if (!form) return choices.length === 0 && isNotice(snapshot, scenes) ? complaints.filter(isAbout) : []
+  // The fields of an application look like the first step of a login.
+  const hasSecret = form.kind !== 'identifier' && form.kind !== 'question'
+  const isLogin = hasSecret || isNotice(snapshot, scenes)
+  return complaints.filter((each) => each.isNew && (each.isAtForm || (isLogin && isAbout(each))))
 }
 
 /** A visible checkbox, image or puzzle is an obstacle. A badge in the corner is not. */
@@ -124,10 +144,13 @@ function isTextual(tag: string): boolean {
   return tag === 'input' || tag === 'textarea'
 }
 
-function passkeyOnly({ scenes, form, choices, isSignedIn }: Findings): Obstacle | undefined {
+function passkeyOnly(
+  snapshot: PageSnapshot,
+  { scenes, form, choices, isSignedIn }: Findings,
+): Obstacle | undefined {
   if (form || choices.length > 0 || isSignedIn) return undefined
   const scene = scenes[0]
-  if (!scene || scene.frame.text.length > MAX_NOTICE_LENGTH) return undefined
+  if (!scene || !isNotice(snapshot, scenes)) return undefined
   const text = scene.frame.text.split('\n').find((line) => passkeyWords.in(fold(line)))
   return text === undefined
     ? undefined

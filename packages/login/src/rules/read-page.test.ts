@@ -17,6 +17,7 @@ const complain = (text: string) =>
       elements: [field({ label: 'Username' }), password(), button('Log in')],
       messages: [{ text, kind: 'alert', group: 1 }],
     }),
+    { linesBefore: new Set() },
   )
 
 const codes = (snapshot: Parameters<typeof page>[0]) => readPage(page(snapshot)).obstacle?.code

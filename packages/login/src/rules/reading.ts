@@ -44,6 +44,10 @@ export interface Complaint {
   readonly text: string
   readonly about: 'identifier' | 'password' | 'code' | 'any'
   readonly kind: 'wrong' | 'expired' | 'required' | 'locked' | 'too many'
+  /** Not there before the form was submitted. Before the first submission, nothing is new. */
+  readonly isNew: boolean
+  /** Belongs to the form: beside a field, in its group, or in a dialog of the page. */
+  readonly isAtForm: boolean
 }
 
 export interface Obstacle {

@@ -3,6 +3,8 @@ import type { PageSnapshot } from '@berth/contracts/page-snapshot'
 import { codeWords, weakCodeWords } from '../words/fields.ts'
 import { fold } from '../words/match.ts'
 import { magicLinkWords, pushWords } from '../words/messages.ts'
+import { caption, isClickable } from './element-words.ts'
+import { isNotice } from './plain-page.ts'
 import type { ReadForm, Scene } from './reading.ts'
 
 const MAX_PAGE_LENGTH = 4_000
@@ -15,9 +17,16 @@ export function waitingOf(
   isSignedIn: boolean,
 ): string | undefined {
   if (isSignedIn || (form && form.kind !== 'code')) return undefined
-  for (const { frame } of scenes) {
+  // Applications have notifications and approvals too.
+  if (!form && !snapshot.is_polling && !isNotice(snapshot, scenes)) return undefined
+  for (const { frame, elements } of scenes) {
     if (frame.text.length > MAX_PAGE_LENGTH) continue
-    const lines = frame.text.split('\n').filter((line) => line.length <= MAX_MESSAGE_LENGTH * 2)
+    const captions = new Set(elements.filter(isClickable).map((element) => fold(caption(element))))
+    const lines = frame.text
+      .split('\n')
+      .filter(
+        (line) => line.length <= MAX_MESSAGE_LENGTH * 2 && isSentence(line) && !captions.has(fold(line)),
+      )
     const waits = lines.filter((line) => {
       const says = fold(line)
       // A line about a code belongs to the code field.
@@ -29,6 +38,12 @@ export function waitingOf(
     return longest(waits)
   }
   return undefined
+}
+
+/** A word alone is a menu or a heading. Some scripts have no spaces. */
+function isSentence(line: string): boolean {
+  const words = line.trim().split(/\s+/).length
+  return words >= 3 || (words < 3 && /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Hangul}]{6}/u.test(line))
 }
 
 /** Instructions are longer than headings. */
