@@ -46,7 +46,7 @@ export const ElementSnapshot = Type.Object({
   placeholder: short(),
   title: short(),
   class_name: short(),
-  /** Names and shortened values of data-* attributes. */
+  /** Names and shortened values of data-* attributes, and of lang, hreflang, tabindex and aria-hidden. */
   data: short(),
   /** Accessible name: the first of label, aria-labelledby and aria-label. */
   label: short(),

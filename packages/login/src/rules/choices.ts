@@ -18,7 +18,10 @@ import {
 import * as word from '../words/fields.ts'
 import { fold, words } from '../words/match.ts'
 import { providerIn, providerInNames } from '../words/providers.ts'
+import { localeNameOf } from '../words/locales.ts'
+import { isBannerButton } from './dismiss.ts'
 import { area, caption, isClickable } from './element-words.ts'
+import { shapeOf } from './menus.ts'
 import type { ReadChoice, ReadForm, Scene } from './reading.ts'
 
 const MAX_CHOICES = 30
@@ -209,6 +212,7 @@ function selectChoices({ elements, index }: Scene, form: ReadForm | undefined): 
       !element.has_choice &&
       element.options.length > 0 &&
       (element.is_required || form === undefined) &&
+      !isOfLanguages(element) &&
       (!form || (form.frame === index && form.group === element.group)),
   )
   return selects.flatMap((element) =>
@@ -219,6 +223,14 @@ function selectChoices({ elements, index }: Scene, form: ReadForm | undefined): 
       option: option.value,
     })),
   )
+}
+
+/** Also of currencies. A form may ask for a country, for the number of a phone. */
+function isOfLanguages({ options }: ElementSnapshot): boolean {
+  const named = options.filter(({ label, value }) =>
+    /^(language|currency)$/.test(localeNameOf(label || value) ?? ''),
+  )
+  return named.length > options.length / 2
 }
 
 function accountChoices(scene: Scene, form: ReadForm | undefined): ReadChoice[] {
@@ -234,10 +246,38 @@ function accountChoices(scene: Scene, form: ReadForm | undefined): ReadChoice[] 
     const says = fold(element.type === 'radio' ? element.label || element.text : caption(element))
     if (says.length < 2 || says.length > 200 || area(element) < 200) return false
     if (isNotSignIn(says) || passkeyWords.in(says) || providerOf(element)) return false
+    if (isBannerButton(scene, element)) return false
     return element.type === 'radio' || !isPlainButton(says)
   })
-  const isPicker = items.length >= 2 || items.some((element) => EMAIL.test(caption(element)))
-  return isPicker ? items.map((element) => choice('account', element, {})) : []
+  const asked = askedFor(scene, items)
+  const isPicker = asked.length >= 2 || asked.some((element) => EMAIL.test(caption(element)))
+  return isPicker ? asked.map((element) => choice('account', element, {})) : []
+}
+
+const BESIDE_PX = 150
+
+/**
+ * The list that the page asks about: it has addresses, is in a form or a dialog, or follows the words that ask. Of other
+ * controls, only one directly below belongs to it: `Use another account`.
+ */
+function askedFor(scene: Scene, items: readonly ElementSnapshot[]): readonly ElementSnapshot[] {
+  const lists = Map.groupBy(items, shapeOf)
+  const isAsked = ([first, ...others]: readonly ElementSnapshot[]) => {
+    if (!first) return false
+    const group = scene.frame.groups[first.group]
+    const isApart = group?.is_form === true || first.is_in_dialog
+    return (
+      [first, ...others].some((element) => EMAIL.test(caption(element))) ||
+      (others.length > 0 && (isApart || chooseWords.in(fold(first.near))))
+    )
+  }
+  const asked = [...lists.values()].filter(isAsked).flat()
+  if (asked.length === 0) return items
+  const bottom = Math.max(...asked.map(({ box }) => (box[1] ?? 0) + (box[3] ?? 0)))
+  const isBelow = ({ box }: ElementSnapshot) =>
+    (box[1] ?? 0) >= bottom - 5 && (box[1] ?? 0) < bottom + BESIDE_PX
+  const isSingle = (element: ElementSnapshot) => lists.get(shapeOf(element))!.length === 1
+  return items.filter((element) => asked.includes(element) || (isSingle(element) && isBelow(element)))
 }
 
 function methodIsAsked(scene: Scene): boolean {

@@ -24,6 +24,13 @@ function says(element: ElementSnapshot): string {
   return fold(caption(element))
 }
 
+/** Whether a control answers a cookie banner. */
+export function isBannerButton({ frame }: Scene, element: ElementSnapshot): boolean {
+  const text = says(element)
+  if (!rejectCookieWords.in(text) && !acceptCookieWords.in(text)) return false
+  return isOfBanner(element) && cookieWords.in(fold(frame.text))
+}
+
 function isOfBanner(element: ElementSnapshot): boolean {
   const names = tokens(`${element.id} ${element.class_name} ${element.data} ${element.selector}`)
   return (

@@ -1,14 +1,15 @@
 // Reads everything that matters for a login from a page snapshot. Pure: the same snapshot gives the same reading.
-import type { PageSnapshot } from '@berth/contracts/page-snapshot'
+import type { ElementSnapshot, PageSnapshot } from '@berth/contracts/page-snapshot'
 import { choicesOf } from './choices.ts'
 import { complaintsOf } from './complaints.ts'
 import { confirmOf } from './confirm.ts'
 import { dismissOf } from './dismiss.ts'
 import { formOf, newPasswordFormOf } from './forms.ts'
 import { hasLogOut, loginLinksOf } from './links.ts'
+import { menusOf } from './menus.ts'
 import { newsOf } from './news.ts'
 import { obstacleOf } from './obstacles.ts'
-import type { Reading, Scene } from './reading.ts'
+import type { ReadChoice, Reading, Scene } from './reading.ts'
 import { waitingOf } from './waiting.ts'
 
 export interface ReadingContext {
@@ -27,7 +28,7 @@ export function readPage(
   const isSignedIn = hasLogOut(scenes) && !hasSecret
   // Signed-in pages have fields for email addresses too, such as invitations.
   const form = isSignedIn ? undefined : (found ?? newPasswordFormOf(scenes))
-  const choices = isSignedIn ? [] : choicesOf(scenes, form)
+  const choices = isSignedIn ? [] : choicesFrom(snapshot, scenes, form)
   const complaints = complaintsOf(snapshot, form, linesBefore)
   const waiting = waitingOf(snapshot, scenes, form, isSignedIn)
   const links = loginLinksOf(scenes).filter(({ ref }) => ref !== form?.submit?.ref)
@@ -49,8 +50,18 @@ export function readPage(
   }
 }
 
-/** Visible frames, without those of captchas and advertisements. */
-function scenesOf({ frames, elements }: PageSnapshot): Scene[] {
+/** If the page offers nothing else, the country may be the first question of the login. */
+function choicesFrom(
+  snapshot: PageSnapshot,
+  scenes: readonly Scene[],
+  form: Reading['form'],
+): readonly ReadChoice[] {
+  const choices = choicesOf(scenes, form)
+  return form || choices.length > 0 ? choices : choicesOf(scenesOf(snapshot, { hasCountries: true }), form)
+}
+
+/** Visible frames, without those of captchas and advertisements, and without menus that are none of the login's. */
+function scenesOf({ frames, elements }: PageSnapshot, { hasCountries = false } = {}): Scene[] {
   return frames.flatMap((frame, index) => {
     const isAside =
       index > 0 &&
@@ -58,6 +69,9 @@ function scenesOf({ frames, elements }: PageSnapshot): Scene[] {
         frame.url,
       )
     if (!frame.is_visible || isAside) return []
-    return [{ frame, index, elements: elements.filter((element) => element.frame === index) }]
+    const all = elements.filter((element) => element.frame === index)
+    const { settings, countries } = menusOf(all, frame.language)
+    const isLeft = ({ ref }: ElementSnapshot) => !settings.has(ref) && (hasCountries || !countries.has(ref))
+    return [{ frame, index, elements: all.filter(isLeft) }]
   })
 }

@@ -99,10 +99,14 @@ export function fileName(address: string): string {
     .slice(0, 60)
 }
 
+const TOLD = /^(lang|hreflang|tabindex|aria-hidden)$/
+
 /** Leaves out the values of attributes that may contain typed text. */
 export function dataOf(element: Element): string {
   const words: string[] = []
   for (const { name, value } of [...attributesOf(element)].slice(0, 40)) {
+    // The language that a link leads to, and whether a field is meant for people.
+    if (TOLD.test(name)) words.push(`${name}=${oneLine(value, 20)}`)
     if (!name.startsWith('data-')) continue
     const isKept = !/value|content|secret|pass/.test(name)
     words.push(isKept ? `${name.slice(5)}=${oneLine(value, 60)}` : name.slice(5))
