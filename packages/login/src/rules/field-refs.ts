@@ -49,8 +49,9 @@ export function labelOf(element: ElementSnapshot): string {
 
 /** How the user gets the code, if the page says so. */
 export function codeSource(field: string, page: string): MfaType | undefined {
-  for (const text of [fold(field), fold(page)]) {
-    if (word.backupWords.in(text) && !word.totpWords.in(text)) return undefined
+  for (const each of [fold(field), fold(page)]) {
+    // The page may mention backup codes as another way.
+    const text = word.backupWords.removedFrom(each)
     const isTotp = word.totpWords.in(text)
     const isSms = word.smsWords.in(text)
     const isEmail = word.emailSentWords.in(text)
@@ -61,6 +62,23 @@ export function codeSource(field: string, page: string): MfaType | undefined {
     if (nearest) return nearest
   }
   return undefined
+}
+
+/**
+ * Whether the field takes nothing but a backup code. Some fields take both, and then a stored secret can answer: `Enter the
+ * code from your app, or a recovery code`.
+ */
+export function isForBackupOnly(element: ElementSnapshot, label: string): boolean {
+  const own = fold(`${label} . ${element.placeholder}`)
+  const near = fold(`${element.near} . ${element.description}`)
+  if (word.backupWords.in(own)) return !namesAnotherCode(own)
+  if (word.backupWords.in(near)) return !namesAnotherCode(near)
+  return word.backupWords.in(givenNames(element)) && !word.totpWords.in(`${own} ${near}`)
+}
+
+function namesAnotherCode(text: string): boolean {
+  const rest = word.backupWords.removedFrom(text)
+  return word.totpWords.in(rest) || word.codeWords.in(rest) || word.weakCodeWords.in(rest)
 }
 
 /** If the page names several sources, the one in the sentence about entering the code. */

@@ -5,7 +5,7 @@ import * as word from '../words/fields.ts'
 import { fold, tokens } from '../words/match.ts'
 import { changePasswordWords, resetPageWords } from '../words/messages.ts'
 import { caption, isClickable, isTextField, seenWords } from './element-words.ts'
-import { codeSource, identifierRef, labelOf, textRef } from './field-refs.ts'
+import { codeSource, identifierRef, isForBackupOnly, labelOf, textRef } from './field-refs.ts'
 import { boxesOf, isQuestion, roleOf, type Role } from './fields.ts'
 import type { FormKind, ReadField, ReadForm, Scene } from './reading.ts'
 import { submitOf } from './submit.ts'
@@ -272,11 +272,9 @@ function fieldOf(role: Role, elements: readonly ElementSnapshot[], page: string)
   if (role === 'password')
     return { ...common, kind: 'password', ref: 'password', inputType: 'password', label: label || 'Password' }
   if (role === 'code') {
-    const source = codeSource(
-      `${label} . ${element.placeholder} . ${element.near} . ${element.description} . ${element.name} ${element.id}`,
-      page,
-    )
-    const isBackup = word.backupWords.in(fold(`${label} . ${element.near} . ${element.name}`))
+    const isBackup = isForBackupOnly(element, label)
+    const words = `${label} . ${element.placeholder} . ${element.near} . ${element.description} . ${element.name} ${element.id}`
+    const source = isBackup ? undefined : codeSource(words, page)
     return {
       ...common,
       kind: source === 'totp' ? 'totp_code' : 'code',

@@ -32,6 +32,8 @@ export function tokens(name: string): string {
 
 export interface Words {
   in(text: string): boolean
+  /** The text without these words. */
+  removedFrom(text: string): string
   /** Every word of the lists, folded, also those of phrases. */
   singles(): readonly string[]
 }
@@ -50,8 +52,11 @@ const SHORT = 4
 export function words(...lists: readonly string[]): Words {
   // Made when it is first needed: a server has dozens of lists, and most starts need none of them.
   let pattern: RegExp | undefined
+  let everywhere: RegExp | undefined
   return {
     in: (text) => (pattern ??= patternOf(lists)).test(text),
+    removedFrom: (text) =>
+      text.replaceAll((everywhere ??= new RegExp((pattern ??= patternOf(lists)).source, 'vg')), ' '),
     singles: () =>
       lists
         .flatMap((list) => list.split(/[\s|]+/))
