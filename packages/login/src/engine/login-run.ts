@@ -438,10 +438,9 @@ export class LoginRun {
   async #sendChoice(ref: string): Promise<void> {
     const snapshot = await this.#browser.lookNow()
     const radio = snapshot.elements.find((element) => element.ref === ref)
-    const frame = radio && snapshot.frames[radio.frame]
-    if (!radio || !frame) return
+    if (!radio) return
     const elements = snapshot.elements.filter((element) => element.frame === radio.frame)
-    const submit = submitOf({ frame, index: radio.frame, elements }, radio.group, [radio])
+    const submit = submitOf({ elements }, radio.group, [radio])
     if (submit) await this.#browser.click(submit)
   }
 

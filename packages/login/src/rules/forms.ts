@@ -4,10 +4,12 @@ import { agreeWords, nextWords, signInWords, signUpWords } from '../words/action
 import * as word from '../words/fields.ts'
 import { fold, tokens } from '../words/match.ts'
 import { changePasswordWords, resetPageWords } from '../words/messages.ts'
-import { caption, isClickable, isTextField, seenWords } from './element-words.ts'
+import { autofillOf, caption, isClickable, seenWords } from './element-words.ts'
+import { withoutDecoys } from './decoys.ts'
 import { codeSource, identifierRef, isForBackupOnly, labelOf, textRef } from './field-refs.ts'
 import { boxesOf, isQuestion, roleOf, type Role } from './fields.ts'
 import type { FormKind, ReadField, ReadForm, Scene } from './reading.ts'
+import { partsOf } from './parts.ts'
 import { submitOf } from './submit.ts'
 
 interface Member {
@@ -15,10 +17,15 @@ interface Member {
   readonly elements: readonly ElementSnapshot[]
 }
 
-export interface Candidate {
-  readonly scene: Scene
+/** The fields of a form, and everything else that belongs to them. */
+interface Gathered {
   readonly group: number
   readonly members: readonly Member[]
+  readonly elements: readonly ElementSnapshot[]
+}
+
+export interface Candidate extends Gathered {
+  readonly scene: Scene
   readonly score: number
   /** Has two password fields, or words about a new password. */
   readonly isForNewPassword: boolean
@@ -45,64 +52,68 @@ export function newPasswordFormOf(scenes: readonly Scene[]): ReadForm | undefine
 
 function candidatesOf(scenes: readonly Scene[]): Candidate[] {
   return scenes.flatMap((scene) => {
-    const groups = joinLoose(scene, groupsOf(scene))
-    return [...groups].map(([group, members]) => judge(scene, group, members, groups.size))
+    const gathered = joinLoose(scene, gather(scene))
+    return gathered.map((each) => judge(scene, each, gathered.length))
   })
 }
 
-function groupsOf({ elements }: Scene): Map<number, Member[]> {
-  const fields = elements.filter((element) => isTextField(element) && element.is_visible)
-  const runs = boxesOf(fields)
-  const inRun = new Map(runs.flatMap((run) => run.map((element) => [element, run] as const)))
-  const groups = new Map<number, Member[]>()
-  for (const element of fields) {
+function gather({ elements }: Scene): Gathered[] {
+  const groups = Map.groupBy(elements, ({ group }) => group)
+  return [...groups].flatMap(([group, inGroup]) =>
+    partsOf(inGroup).flatMap((part): Gathered[] => {
+      const members = membersOf(withoutDecoys(part.fields))
+      return members.length === 0 ? [] : [{ group, members, elements: [...part.elements] }]
+    }),
+  )
+}
+
+function membersOf(fields: readonly ElementSnapshot[]): Member[] {
+  const inRun = new Map(boxesOf(fields).flatMap((run) => run.map((element) => [element, run] as const)))
+  const members = fields.flatMap((element): Member[] => {
     const run = inRun.get(element)
-    if (run && run[0] !== element) continue
-    const members = groups.get(element.group) ?? []
-    members.push(run ? { role: 'code', elements: run } : { role: roleOf(element), elements: [element] })
-    groups.set(element.group, members)
-  }
-  return groups
+    if (run && run[0] !== element) return []
+    return [run ? { role: 'code', elements: run } : { role: roleOf(element), elements: [element] }]
+  })
+  return members
 }
 
 /** Without a form element, the identifier and the password may be in different containers. */
-function joinLoose({ frame }: Scene, groups: Map<number, Member[]>): Map<number, Member[]> {
-  const isLoose = (group: number) => frame.groups[group]?.is_form !== true
-  const withPassword = [...groups].find(
-    ([group, members]) => isLoose(group) && members.some(({ role }) => role === 'password'),
+function joinLoose({ frame }: Scene, gathered: Gathered[]): Gathered[] {
+  const isLoose = ({ group }: Gathered) => frame.groups[group]?.is_form !== true
+  const withPassword = gathered.find(
+    (each) => isLoose(each) && each.members.some(({ role }) => role === 'password'),
   )
-  if (!withPassword || withPassword[1].some(({ role }) => role === 'identifier' || role === 'unclear'))
-    return groups
-  const [group, members] = withPassword
-  const top = members[0]!.elements[0]!.box[1] ?? 0
-  const above = [...groups].find(
-    ([other, others]) =>
-      other !== group &&
+  if (!withPassword || withPassword.members.some(({ role }) => role === 'identifier' || role === 'unclear'))
+    return gathered
+  const top = withPassword.members[0]!.elements[0]!.box[1] ?? 0
+  const above = gathered.find(
+    (other) =>
+      other !== withPassword &&
       isLoose(other) &&
-      others.some(
+      other.members.some(
         ({ role, elements }) =>
           (role === 'identifier' || role === 'unclear') &&
           top - (elements[0]!.box[1] ?? 0) > 0 &&
           top - (elements[0]!.box[1] ?? 0) < 300,
       ),
   )
-  if (!above) return groups
-  const joined = new Map(groups)
-  joined.delete(above[0])
-  joined.set(group, [...above[1], ...members])
-  return joined
+  if (!above) return gathered
+  const joined = { ...withPassword, members: [...above.members, ...withPassword.members] }
+  return [...gathered.filter((each) => each !== above && each !== withPassword), joined]
 }
 
-function judge(scene: Scene, group: number, members: readonly Member[], count: number): Candidate {
+function judge(scene: Scene, gathered: Gathered, count: number): Candidate {
+  const { group, elements } = gathered
+  const members = asLogin(gathered)
   const has = (...roles: readonly Role[]) => members.filter(({ role }) => roles.includes(role)).length
   const passwords = has('password')
   const isForNewPassword = has('new password') > 0 || passwords > 1
   const groupSnapshot = scene.frame.groups[group]
   const about = aboutOf(scene, groupSnapshot, group)
   const submit = submitOf(
-    scene,
+    { elements },
     group,
-    members.flatMap(({ elements }) => elements),
+    members.flatMap((member) => member.elements),
   )
   const says = fold(submit ? caption(submit) : '')
   const asks = has('identifier', 'unclear')
@@ -116,7 +127,7 @@ function judge(scene: Scene, group: number, members: readonly Member[], count: n
   if (signInWords.in(says)) score += 20
   else if (nextWords.in(says)) score += 5
   if (signInWords.in(about)) score += 8
-  if (isSignUp(scene, group, members)) score -= 90
+  if (isSignUp(scene, { group, members, elements })) score -= 90
   if (isForNewPassword) score -= 200
   if (
     passwords === 0 &&
@@ -129,8 +140,9 @@ function judge(scene: Scene, group: number, members: readonly Member[], count: n
   if (groupSnapshot?.region === 'footer') score -= 60
   if (groupSnapshot?.region === 'search' || (has('search') > 0 && asks + passwords === 0)) score -= 200
   if (has('ignored') > 0 && passwords === 0 && has('code') === 0) score -= 60
-  if (members.every(({ elements }) => elements.every((element) => element.is_read_only))) score -= 200
-  return { scene, group, members, score, isForNewPassword }
+  if (members.every((member) => member.elements.every((element) => element.is_read_only))) score -= 200
+  score += declaredScore(members) - 3 * Math.max(0, members.length - 3)
+  return { scene, group, members, elements, score, isForNewPassword }
 }
 
 /** A form with one field may be the first step of a login, or a newsletter. */
@@ -186,27 +198,65 @@ function pathOf(address: string): string {
   return URL.parse(address)?.pathname ?? ''
 }
 
-function isSignUp({ frame, elements }: Scene, group: number, members: readonly Member[]): boolean {
+/** What the page declares about its password, for two forms that look alike. */
+function declaredScore(members: readonly Member[]): number {
+  const declared = members.flatMap(({ elements: [first] }) => (first ? autofillOf(first) : []))
+  return (declared.includes('current-password') ? 15 : 0) - (declared.includes('new-password') ? 15 : 0)
+}
+
+/**
+ * Several passwords in a form that signs in: the second one is another secret if it has another name, and otherwise a twin.
+ * In any other form they are a new password and its repetition.
+ */
+function asLogin({ members, elements }: Gathered): readonly Member[] {
+  const passwords = members.filter(({ role }) => role === 'password')
+  const [first, ...others] = passwords
+  if (!first || others.length === 0 || members.some(({ role }) => role === 'new password')) return members
+  const says = captionsOf(elements)
+  const isLogin =
+    says.some((text) => signInWords.in(text) && !signUpWords.in(text)) &&
+    !says.some((text) => signUpWords.in(text)) &&
+    !members.some(isOfIdentity)
+  if (!isLogin) return members
+  const nameOf = ({ elements: [element] }: Member) => fold(element ? labelOf(element) : '')
+  return members.flatMap((member): Member[] => {
+    if (!others.includes(member)) return [member]
+    return nameOf(member) === nameOf(first) ? [] : [{ ...member, role: 'text' }]
+  })
+}
+
+function captionsOf(elements: readonly ElementSnapshot[]): string[] {
+  return elements
+    .filter((element) => element.is_visible && isClickable(element) && element.tag !== 'a')
+    .map((element) => fold(caption(element)))
+}
+
+function isOfIdentity({ role, elements: [first] }: Member): boolean {
+  return role === 'text' && first !== undefined && word.identityWords.in(seenWords(first))
+}
+
+function isSignUp({ frame }: Scene, { group, members, elements }: Gathered): boolean {
   const groupSnapshot = frame.groups[group]
-  const buttons = elements.filter(
-    (element) => element.group === group && element.is_visible && isClickable(element) && element.tag !== 'a',
-  )
-  const says = buttons.map((element) => fold(caption(element)))
-  if (says.some((text) => signInWords.in(text) && !signUpWords.in(text))) return false
-  if (says.some((text) => signUpWords.in(text))) return true
+  const says = captionsOf(elements)
   const about = groupSnapshot
     ? `${tokens(groupSnapshot.attributes)} . ${fold(groupSnapshot.heading)} . ${tokens(pathOf(groupSnapshot.action))}`
     : ''
-  const names = members.filter(
-    ({ role, elements: [first] }) => role === 'text' && first && word.identityWords.in(seenWords(first)),
-  )
-  return names.length > 0 || (signUpWords.in(about) && !signInWords.in(about))
+  const asksMore =
+    members.some(isOfIdentity) ||
+    members.filter(({ role }) => role === 'password' || role === 'new password').length > 1
+  const signsIn = says.some((text) => signInWords.in(text) && !signUpWords.in(text))
+  const signsUp = says.some((text) => signUpWords.in(text))
+  // A button to the other form stands beside the button that submits.
+  if (signsIn && signsUp) return asksMore || (signUpWords.in(about) && !signInWords.in(about))
+  if (signsIn) return false
+  return signsUp || members.some(isOfIdentity) || (signUpWords.in(about) && !signInWords.in(about))
 }
 
-function formFrom({ scene, group, members }: Candidate): ReadForm {
+function formFrom({ scene, group, members, elements }: Candidate): ReadForm {
   const usable = members.filter(
-    ({ role, elements }) =>
-      !/^(search|ignored|captcha)$/.test(role) && !elements.every(({ is_read_only }) => is_read_only),
+    (member) =>
+      !/^(search|ignored|captcha)$/.test(member.role) &&
+      !member.elements.every(({ is_read_only }) => is_read_only),
   )
   const page = `${scene.frame.groups[group]?.text ?? ''} . ${scene.frame.text.slice(0, 3_000)}`
   const kind = kindOf(usable)
@@ -214,8 +264,8 @@ function formFrom({ scene, group, members }: Candidate): ReadForm {
   const fields: ReadField[] = []
   let hasIdentifier = false
   const password = usable.findIndex(({ role }) => role === 'password')
-  for (const [index, { role, elements }] of usable.entries()) {
-    const [element] = elements
+  for (const [index, { role, elements: boxes }] of usable.entries()) {
+    const [element] = boxes
     if (!element) continue
     // Of several fields, the identifier is the one directly before the password. Without words, only the position counts.
     const isIdentifier: boolean =
@@ -224,18 +274,21 @@ function formFrom({ scene, group, members }: Candidate): ReadForm {
         (role === 'unclear' &&
           !usable.some((other) => other.role === 'identifier') &&
           (password < 0 || index === password - 1 || usable.length <= 2)))
-    const field = fieldOf(isIdentifier ? 'identifier' : role, elements, page)
+    const field = fieldOf(isIdentifier ? 'identifier' : role, boxes, page)
     hasIdentifier ||= isIdentifier
     fields.push({ ...field, ref: unique(field.ref, taken) })
   }
-  const elements = usable.flatMap((member) => member.elements)
   return {
     kind,
     frame: scene.index,
     group,
     fields,
-    submit: submitOf(scene, group, elements),
-    ticks: scene.elements.filter((element) => element.group === group && isToBeTicked(element)),
+    submit: submitOf(
+      { elements },
+      group,
+      usable.flatMap((member) => member.elements),
+    ),
+    ticks: elements.filter(isToBeTicked),
     signature: `${kind}:${fields.map(({ kind: each, ref, mfaType }) => `${each}/${ref}/${mfaType ?? ''}`).join(',')}`,
   }
 }

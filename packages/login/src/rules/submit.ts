@@ -23,8 +23,13 @@ const aboutAField = words(
 const MIN_SCORE = 10
 const MIN_AREA = 300
 
+/** Shows or hides a password, clears or explains a field. */
+export function isAboutField(element: ElementSnapshot): boolean {
+  return aboutAField.in(fold(caption(element)))
+}
+
 export function submitOf(
-  { elements }: Scene,
+  { elements }: Pick<Scene, 'elements'>,
   group: number,
   fields: readonly ElementSnapshot[],
 ): ElementSnapshot | undefined {
@@ -40,7 +45,7 @@ export function submitOf(
   const best = scored[0]
   if (best && best.score >= MIN_SCORE) return best.element
   const buttons = inside.filter(
-    (element) => element.tag !== 'a' && area(element) > MIN_AREA && !aboutAField.in(fold(caption(element))),
+    (element) => element.tag !== 'a' && area(element) > MIN_AREA && !isAboutField(element),
   )
   return buttons.length === 1 ? buttons[0] : undefined
 }
