@@ -201,7 +201,7 @@ for (const [size, viewport] of Object.entries(sizes)) {
       await page.getByLabel('E-mail address').fill('me@push.example')
       await page.getByLabel('Password', { exact: true }).fill('right')
       await page.keyboard.press('Enter')
-      await heading(page, 'Finish on your other device').waitFor()
+      await heading(page, 'Your turn').waitFor()
       await page.getByText('Approve the request on your phone').first().waitFor()
       assert.equal(await page.getByLabel('Code').count(), 1)
       await picture(page, `${size}-push`)

@@ -36,6 +36,13 @@ const shown: readonly (readonly [site: string, variant: string, mode: Mode])[] =
   ['phishing-redirect', 'stopped', 'alone'],
   ['echo', 'wrong password', 'attended'],
   ['error-alert', 'an ordinary word as password', 'attended'],
+  ['captcha-beside', 'right', 'attended'],
+]
+
+/** With a person, and slow. */
+const shownInFull: typeof shown = [
+  ['identity-sources', 'right', 'attended'],
+  ['unfound-login', 'right', 'attended'],
 ]
 
 const all = sites.flatMap(({ name, variants }) =>
@@ -48,6 +55,7 @@ const all = sites.flatMap(({ name, variants }) =>
 /** These, and every other site once. */
 const everySite = [
   ...shown,
+  ...shownInFull,
   ...sites
     .filter(({ name }) => !shown.some(([site]) => site === name))
     .map(({ name, variants }) => [name, variants[0]!.name, 'alone'] as const),

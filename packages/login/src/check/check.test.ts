@@ -63,6 +63,13 @@ test('a page with signs of both states is inconclusive', () => {
   )
 })
 
+test('a signed-in page with an alarming notice is the signed-in page', () => {
+  const text = 'Your things\nThe mirror in Oslo has been deactivated'
+  const orders = [link('Orders', 'https://www.example.com/o', { group: 0 })]
+  const messages = [{ text: 'The mirror in Oslo has been deactivated', kind: 'alert' as const, group: null }]
+  assert.equal(vote({ elements: [...orders, ...inside], headings: ['Your things'], text, messages }), 'in')
+})
+
 test('a missing log-out link and a log-in link outweigh other similarities', () => {
   assert.equal(
     vote({

@@ -25,6 +25,8 @@ export interface PageSummary {
   /** Has a log-in link and no log-out link. */
   readonly isSignedOut: boolean
   readonly obstacle: Obstacle | undefined
+  /** A notice that may be about the login or about anything else. */
+  readonly isDoubtful: boolean
   readonly isLoaded: boolean
   readonly cells: number
   /** Asks for something before the login is complete. */
@@ -46,7 +48,8 @@ export function summarize(
     isSignedIn: reading.signs.isSignedIn,
     isLogin: reading.form !== undefined || snapshot.http_auth !== null || isRefused,
     isSignedOut: reading.signs.isSignedOut || isRefused,
-    obstacle: reading.obstacle,
+    obstacle: reading.obstacle?.isUncertain === true ? undefined : reading.obstacle,
+    isDoubtful: reading.obstacle?.isUncertain === true,
     isLoaded:
       snapshot.failure === null &&
       (snapshot.status === null || snapshot.status < 500) &&

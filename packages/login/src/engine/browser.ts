@@ -6,26 +6,49 @@ import { isOrdinary } from '../words/ordinary.ts'
 const QUIET_MS = 600
 const MAX_MS = 15_000
 const SETTLE_TIMEOUT_MS = 8_000
+/** Less shows nothing of most pages. */
+const MIN_MS = 500
 
 export class Browser {
   readonly #pageActions: PageActions
   readonly #signal: AbortSignal
+  #endsAt = Infinity
 
   constructor(pageActions: PageActions, signal: AbortSignal) {
     this.#pageActions = pageActions
     this.#signal = signal
   }
 
-  visit(url: string): Promise<PageSnapshot> {
-    return this.#pageActions.visit({ url, aside: false, quiet_ms: QUIET_MS, most_ms: MAX_MS }, this.#signal)
+  /** Nothing in `work` waits much longer than this, if it looks at `isLate` between its steps. */
+  async within<T>(ms: number, work: () => Promise<T>): Promise<T> {
+    this.#endsAt = performance.now() + ms
+    try {
+      return await work()
+    } finally {
+      this.#endsAt = Infinity
+    }
+  }
+
+  get isLate(): boolean {
+    return performance.now() >= this.#endsAt
+  }
+
+  #atMost(ms: number): number {
+    return Math.ceil(Math.max(MIN_MS, Math.min(ms, this.#endsAt - performance.now())))
+  }
+
+  visit(url: string, maxMs = MAX_MS): Promise<PageSnapshot> {
+    const order = { url, aside: false, quiet_ms: QUIET_MS, most_ms: this.#atMost(maxMs) }
+    return this.#pageActions.visit(order, this.#signal)
   }
 
   visitAside(url: string): Promise<PageSnapshot> {
-    return this.#pageActions.visit({ url, aside: true, quiet_ms: QUIET_MS, most_ms: MAX_MS }, this.#signal)
+    const order = { url, aside: true, quiet_ms: QUIET_MS, most_ms: this.#atMost(MAX_MS) }
+    return this.#pageActions.visit(order, this.#signal)
   }
 
   lookAfterAct(): Promise<PageSnapshot> {
-    return this.#pageActions.look({ quiet_ms: QUIET_MS, most_ms: MAX_MS }, this.#signal)
+    return this.#pageActions.look({ quiet_ms: QUIET_MS, most_ms: this.#atMost(MAX_MS) }, this.#signal)
   }
 
   /** Returns at the first change, because a message may disappear before the page is quiet. */
@@ -48,7 +71,8 @@ export class Browser {
 
   /** Waits until the page changes or the time is up. */
   lookForChange(maxMs: number, signal = this.#signal): Promise<PageSnapshot> {
-    return this.#pageActions.look({ quiet_ms: 300, most_ms: maxMs, until_changed: true }, signal)
+    const order = { quiet_ms: 300, most_ms: this.#atMost(maxMs), until_changed: true }
+    return this.#pageActions.look(order, signal)
   }
 
   /** The same while the login waits for its person, who may use the page but not leave these hosts. */
@@ -61,7 +85,7 @@ export class Browser {
   async settle(first: PageSnapshot, isEnough: (snapshot: PageSnapshot) => boolean): Promise<PageSnapshot> {
     let snapshot = first
     const endsAt = performance.now() + SETTLE_TIMEOUT_MS
-    while (!isEnough(snapshot) && snapshot.failure === null && performance.now() < endsAt) {
+    while (!isEnough(snapshot) && snapshot.failure === null && performance.now() < endsAt && !this.isLate) {
       const left = Math.max(200, Math.ceil(endsAt - performance.now()))
       const before = snapshot
       snapshot = await this.lookForChange(Math.min(left, 2_500))

@@ -60,6 +60,7 @@ export class Confirmation {
     if (!now.isLoaded || now.obstacle || now.isLogin || !isOf(now.url, this.#own)) return undefined
     if (now.status !== null && now.status >= 400) return undefined
     const before = this.#references.get(address)
+    if (now.isDoubtful && !now.isSignedIn && !offersMore(now, before)) return undefined
     if (before) return hasChanged(before, now) ? checksFrom(address, now, before) : undefined
     const login =
       this.#references.get(plain(loginUrl)) ?? [...this.#references.values()].find(({ isLogin }) => isLogin)
@@ -79,6 +80,11 @@ export class Confirmation {
     const hasMore = now.cells > login.cells && !now.asksFurther
     return isRedirected || hasMore ? checksFrom(address, now, login) : undefined
   }
+}
+
+/** Nobody gets new controls by being refused. */
+function offersMore(now: PageSummary, before: PageSummary | undefined): boolean {
+  return [...now.features].some((feature) => feature.startsWith('control:') && !before?.features.has(feature))
 }
 
 function hasChanged(before: PageSummary, now: PageSummary): boolean {

@@ -11,6 +11,14 @@ import type { Values } from './values.ts'
 
 const LOOK_TIMEOUT_MS = 5_000
 
+/** Where the question came up. The login goes on when this page does. */
+export interface AskedPage {
+  readonly snapshot: PageSnapshot
+  readonly reading: Reading
+  /** The person uses the page, so another document counts even if it looks the same. */
+  readonly isLeft?: boolean
+}
+
 export type Answer = { readonly changed: PageSnapshot } | { readonly choice: ReadChoice | undefined }
 
 export class Conversation {
@@ -25,10 +33,7 @@ export class Conversation {
   }
 
   /** Stores the submitted values. Without a page, only the answer counts. */
-  async ask(
-    toAsk: Partial<ToAsk>,
-    page: { snapshot: PageSnapshot; reading: Reading } | undefined,
-  ): Promise<Answer> {
+  async ask(toAsk: Partial<ToAsk>, page: AskedPage | undefined): Promise<Answer> {
     const asked = ask({ ...nothing, ...toAsk, secrets: this.#values.all })
     const step = toAsk.externalAction === undefined ? 'AWAITING_INPUT' : 'AWAITING_EXTERNAL_ACTION'
     this.#options.onState({ step, question: asked.question })
@@ -45,7 +50,7 @@ export class Conversation {
 
   async #answerOrChange(
     { question }: Asked,
-    page: { snapshot: PageSnapshot; reading: Reading } | undefined,
+    page: AskedPage | undefined,
   ): Promise<{ submission: Submission } | { changed: PageSnapshot }> {
     const done = new AbortController()
     const signal = AbortSignal.any([this.#options.signal, done.signal])
@@ -65,12 +70,13 @@ export class Conversation {
   }
 
   async #whenPageContinues(
-    { snapshot, reading }: { snapshot: PageSnapshot; reading: Reading },
+    { snapshot, reading, isLeft }: AskedPage,
     signal: AbortSignal,
   ): Promise<PageSnapshot> {
     const isOther = (now: PageSnapshot) => {
       const { form, waiting, choices } = readPage(now)
       if (now.failure !== null || isSame(snapshot, now)) return false
+      if (isLeft === true && now.document !== snapshot.document) return true
       if (placeOf(now) !== placeOf(snapshot) || form?.signature !== reading.form?.signature) return true
       return (
         (waiting === undefined) !== (reading.waiting === undefined) ||

@@ -46,6 +46,7 @@ export async function findLogin(search: Search): Promise<PageSnapshot> {
   const linked = await follow(search, settled, 1)
   if (linked) return linked
   for (const path of usualPaths) {
+    if (browser.isLate) break
     const address = URL.parse(path, settled.url)?.href ?? URL.parse(path, start.url)?.href
     if (!address) break
     const snapshot = await browser.visit(address)
@@ -58,9 +59,19 @@ export async function findLogin(search: Search): Promise<PageSnapshot> {
       return snapshot
     if (snapshot.http_auth) return snapshot
   }
-  throw new LoginFailed(
+  throw notFound(start, { isLate: browser.isLate })
+}
+
+/** What the person or the owner of the connection needs to go on. */
+export function notFound(start: PageSnapshot, { isLate = false } = {}): LoginFailed {
+  const title = start.frames[0]?.title ?? ''
+  const page = `the first page is ${title ? `"${title.slice(0, 80)}"` : 'without a title'}${
+    start.status === null ? '' : `, HTTP ${start.status}`
+  }`
+  const why = isLate ? 'the website took too long' : 'no visited page has a login form'
+  return new LoginFailed(
     'login_form_not_found',
-    'Cannot find the login page: no visited page has a login form; set login_url to its address',
+    `Cannot find the login page: ${why} (${page}); set login_url to its address, or log in with a person, who can show it`,
   )
 }
 
@@ -88,6 +99,7 @@ async function follow(search: Search, from: PageSnapshot, depth: number): Promis
     .loginLinks.filter(({ href }) => !href || href.startsWith('javascript:') || isOf(href, hosts))
     .slice(0, MAX_LINKS)
   for (const [index, link] of links.entries()) {
+    if (browser.isLate) return undefined
     const snapshot = await openLink(search, from, link, index > 0)
     if (!snapshot) continue
     const settled = await browser.settle(snapshot, (each) => isLogin(each))

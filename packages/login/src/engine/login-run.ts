@@ -12,15 +12,16 @@ import { Browser } from './browser.ts'
 import { ownChoice } from './choosing.ts'
 import { Confirmation } from './confirmation.ts'
 import { Conversation } from './conversation.ts'
-import { findLogin, isLogin } from './discovery.ts'
+import { findLogin, isLogin, notFound } from './discovery.ts'
 import { LoginFailed } from './failure.ts'
+import { Handover } from './handover.ts'
 import { HttpLogin } from './http-login.ts'
 import { OneTimeCodes } from './one-time-codes.ts'
 import { fittingChoice, fittingStep, placeOf, stepOf, stepOfChoice } from './plans.ts'
 import type { ToAsk } from './questions.ts'
 import { lacking, requirementOf, undecided, withheld } from './requirements.ts'
 import { keyOf, Sent } from './sent.ts'
-import { enabled, fillAndSend, type Filled } from './typing.ts'
+import { enabled, fillAndSend, send, type Filled } from './typing.ts'
 import { isCode, Values } from './values.ts'
 
 /** Steps without input from the user in between. */
@@ -32,6 +33,10 @@ const MAX_SAME_FORMS = 3
 const MAX_DISMISSALS = 2
 /** Looks at a page that offers nothing to do or does not respond. */
 const MAX_IDLE_LOOKS = 5
+/** Afterwards the person shows the login. */
+const DISCOVERY_TIMEOUT_MS = 25_000
+/** A website that does not answer at all. */
+const SECURE_TIMEOUT_MS = 10_000
 
 type Turn = { readonly snapshot: PageSnapshot } | { readonly outcome: LoginOutcome }
 
@@ -41,6 +46,7 @@ export class LoginRun {
   readonly #values: Values
   readonly #codes: OneTimeCodes
   readonly #conversation: Conversation
+  readonly #handover: Handover
   readonly #http: HttpLogin
   readonly #hosts: readonly string[]
   readonly #own: readonly string[]
@@ -66,6 +72,7 @@ export class LoginRun {
     this.#values = new Values(options.known, this.#hosts)
     this.#codes = new OneTimeCodes(options.known, () => this.#values.areKnownAllowed, options.signal)
     this.#conversation = new Conversation(options, this.#browser, this.#values)
+    this.#handover = new Handover(this.#browser, this.#conversation)
     this.#own = ownHosts(options.domain)
     this.#confirmation = new Confirmation(this.#browser, this.#own, () => this.#values.all)
     this.#http = new HttpLogin({
@@ -81,7 +88,7 @@ export class LoginRun {
     if (this.#values.all.length > 0) await this.#browser.hide(this.#values.all)
     const kept = await this.#stillSignedIn()
     if (kept) return kept
-    let snapshot = await this.#discover()
+    let snapshot = await this.#find()
     for (let turn = 0; turn < MAX_TURNS; turn++) {
       this.#options.signal.throwIfAborted()
       const next = await this.#turn(snapshot)
@@ -107,6 +114,26 @@ export class LoginRun {
     // The profile may still have cookies of the last login, so cookies prove nothing later. This signed-out page does.
     if (result === 'out') this.#confirmation.refer(checks.url, snapshot)
     return undefined
+  }
+
+  /** If the rules do not find the login in time, the person shows it. */
+  async #find(): Promise<PageSnapshot> {
+    try {
+      return await this.#browser.within(DISCOVERY_TIMEOUT_MS, () => this.#discover())
+    } catch (error) {
+      const isShown =
+        error instanceof LoginFailed && error.code === 'login_form_not_found' && this.#options.isAttended
+      if (!isShown) throw error
+      const { loginUrl } = this.#options
+      return this.#show(loginUrl ? await this.#browser.visit(loginUrl) : await this.#home())
+    }
+  }
+
+  async #show(start: PageSnapshot): Promise<PageSnapshot> {
+    const snapshot = await this.#handover.login(start)
+    this.#idleLooks = 0
+    this.#confirmation.refer(snapshot.url, snapshot)
+    return this.#atLogin(snapshot)
   }
 
   async #discover(): Promise<PageSnapshot> {
@@ -162,7 +189,7 @@ export class LoginRun {
   async #home(): Promise<PageSnapshot> {
     const { domain, loginUrl } = this.#options
     if (loginUrl && isOf(loginUrl, this.#own)) return this.#browser.visit(new URL('/', loginUrl).href)
-    const secure = await this.#browser.visit(`https://${domain}/`)
+    const secure = await this.#browser.visit(`https://${domain}/`, SECURE_TIMEOUT_MS)
     // A server without TLS may refuse the connection or not respond at all.
     const isAnswered = secure.failure === null && secure.status !== null
     return isAnswered || /NAME_NOT_RESOLVED/.test(secure.failure ?? '')
@@ -177,8 +204,12 @@ export class LoginRun {
     const { obstacle, form, choices, waiting, confirm, dismiss } = reading
     // Next to a form, a script of the page got the 401 and the page reports it. Answering would be another login attempt.
     if (snapshot.http_auth && !form) return { snapshot: await this.#answerHttp(snapshot) }
+    const entered = obstacle?.isUncertain === true ? await this.#confirmed(snapshot, reading) : undefined
+    if (entered) return { outcome: entered }
     if (obstacle && !isAvoidable(reading)) {
       const text = obstacle.text && mask(obstacle.text, this.#values.all)
+      if (obstacle.code === 'captcha_blocked' && this.#options.isAttended)
+        return { snapshot: await this.#leaveCaptcha(snapshot, reading, undefined) }
       if (obstacle.code === 'website_error') return this.#retry('website_error', obstacle.message, text)
       throw new LoginFailed(obstacle.code, obstacle.message, text)
     }
@@ -249,10 +280,8 @@ export class LoginRun {
   async #linger(snapshot: PageSnapshot): Promise<PageSnapshot> {
     if (this.#idleLooks++ < MAX_IDLE_LOOKS) return this.#browser.lookForChange(2_000)
     if (!this.#hasStarted) {
-      throw new LoginFailed(
-        'login_form_not_found',
-        'Cannot find a login on the page; set login_url to the address of the login page',
-      )
+      if (!this.#options.isAttended) throw notFound(snapshot)
+      return this.#show(snapshot)
     }
     this.#requireAllowed(snapshot, 0)
     throw new LoginFailed('navigation_confused', 'Cannot confirm that the login succeeded')
@@ -271,8 +300,19 @@ export class LoginRun {
   async #atForm(snapshot: PageSnapshot, reading: Reading, form: ReadForm): Promise<PageSnapshot> {
     const key = keyOf(snapshot, form)
     const times = this.#timesSent.get(key) ?? 0
+    // A website may show a captcha after a wrong password. The words about the password matter more.
+    const isJudged = times > 0 && reading.complaints.some(({ isNew, kind }) => isNew && kind !== 'required')
+    if (reading.hasCaptcha && !isJudged && !this.#options.isAttended) {
+      throw new LoginFailed(
+        'captcha_blocked',
+        'The website asks to solve a captcha beside the login, which needs a person',
+      )
+    }
     const became = this.#sent && times > 0 ? this.#sent.becameOf(snapshot, reading, form) : 'another'
-    if (became === 'nothing yet') return this.#awaitAnswer(snapshot, reading, form)
+    if (became === 'nothing yet')
+      return reading.hasCaptcha && this.#options.isAttended
+        ? this.#leaveCaptcha(snapshot, reading, form)
+        : this.#awaitAnswer(snapshot, reading, form)
     if (became !== 'another') return this.#onRefusal(snapshot, reading, form, became)
     if (times >= MAX_SAME_FORMS)
       throw new LoginFailed(
@@ -288,7 +328,7 @@ export class LoginRun {
     const own = this.#ownChoice(reading, fittingChoice(snapshot, reading, this.#options.plan))
     const missing = form.fields.filter((field) => field.isRequired && !this.#has(field))
     if (own && (missing.length > 0 || own.kind === 'sso_provider')) return this.#click(snapshot, own)
-    if (missing.length === 0) return this.#fill(snapshot, form)
+    if (missing.length === 0) return this.#fill(snapshot, reading, form)
     if (!this.#options.isAttended) {
       const isWithheld = missing.some((field) => this.#values.isWithheld(field))
       throw isWithheld ? withheld(snapshot.frames[form.frame]?.origin ?? snapshot.url) : lacking(missing)
@@ -365,7 +405,22 @@ export class LoginRun {
     })
   }
 
-  async #fill(snapshot: PageSnapshot, form: ReadForm): Promise<PageSnapshot> {
+  /** The values are typed; the person solves the captcha and submits, or has the form submitted. */
+  async #leaveCaptcha(
+    snapshot: PageSnapshot,
+    reading: Reading,
+    form: ReadForm | undefined,
+  ): Promise<PageSnapshot> {
+    this.#requirements.add('external_action')
+    this.#idleLooks = 0
+    const next = await this.#handover.captcha(snapshot, reading, form)
+    this.#stepsTaken = 0
+    if (next !== 'submit') return next
+    if (form) await send(this.#browser, snapshot, form)
+    return this.#lookAfterAct()
+  }
+
+  async #fill(snapshot: PageSnapshot, reading: Reading, form: ReadForm): Promise<PageSnapshot> {
     this.#step()
     this.#enter(snapshot, form)
     const filled: Filled[] = []
@@ -380,7 +435,8 @@ export class LoginRun {
     }
     for (const { value } of filled) this.#values.note(value)
     await this.#browser.hide(this.#values.all)
-    const result = await fillAndSend(this.#browser, snapshot, form, filled)
+    const isLeft = reading.hasCaptcha
+    const result = await fillAndSend(this.#browser, snapshot, form, filled, { isLeft })
     if (result === 'page changed') return this.#lookAfterAct()
     for (const { field, value } of filled) {
       this.#values.noteTyped(field, value)
@@ -390,6 +446,10 @@ export class LoginRun {
     this.#sent = new Sent(snapshot, form)
     this.#timesSent.set(this.#sent.key, (this.#timesSent.get(this.#sent.key) ?? 0) + 1)
     this.#confirmations = 0
+    if (isLeft) {
+      const now = await this.#browser.lookNow()
+      return this.#leaveCaptcha(now, readPage(now, { linesBefore: this.#sent.lines }), form)
+    }
     this.#sent.noteGlimpse(await this.#browser.glimpse())
     return this.#lookAfterAct()
   }
@@ -454,11 +514,12 @@ export class LoginRun {
       return this.#click(snapshot, answer.choice)
     }
     const now = await this.#browser.lookNow()
-    const { form } = readPage(now)
+    const nowRead = readPage(now)
+    const { form } = nowRead
     const isSame = form !== undefined && form.signature === reading.form?.signature
     if (form) this.#enter(now, form)
     return isSame && form.fields.every((field) => !field.isRequired || this.#has(field))
-      ? this.#fill(now, form)
+      ? this.#fill(now, nowRead, form)
       : now
   }
 
@@ -467,7 +528,7 @@ export class LoginRun {
     if (own) return this.#click(snapshot, own)
     const { form, choices } = reading
     if (form && form.fields.every((field) => this.#has(field)) && !this.#timesSent.has(keyOf(snapshot, form)))
-      return this.#fill(snapshot, form)
+      return this.#fill(snapshot, reading, form)
     if (!this.#options.isAttended) {
       throw new LoginFailed(
         'external_action_required',

@@ -16,7 +16,7 @@ export interface Filled {
   readonly hosts: readonly string[]
 }
 
-export type Sent = 'sent' | 'page changed'
+export type Sent = 'sent' | 'page changed' | 'left'
 
 /** Throws where typing is not allowed. Returns `page changed` when the form is no longer on the page. */
 export async function fillAndSend(
@@ -24,6 +24,8 @@ export async function fillAndSend(
   snapshot: PageSnapshot,
   form: ReadForm,
   filled: readonly Filled[],
+  /** The person does the rest in place and submits the form. */
+  { isLeft = false } = {},
 ): Promise<Sent> {
   for (const { field, value, hosts } of filled) {
     const { result, reason } = await browser.act({
@@ -55,6 +57,7 @@ export async function fillAndSend(
     }
   }
   for (const element of form.ticks) await browser.act({ act: 'tick', refs: [element.ref] })
+  if (isLeft) return 'left'
   // Many pages submit a complete code automatically.
   if (filled.some(({ field }) => isCode(field))) {
     const before = await browser.lookNow()
@@ -65,11 +68,12 @@ export async function fillAndSend(
   return send(browser, snapshot, form, filled)
 }
 
-async function send(
+/** Presses the form's button, or Enter in its last field. */
+export async function send(
   browser: Browser,
   snapshot: PageSnapshot,
   form: ReadForm,
-  filled: readonly Filled[],
+  filled: readonly Filled[] = [],
 ): Promise<Sent> {
   const last = filled.at(-1)?.field.elements.at(-1) ?? form.fields.at(-1)?.elements.at(-1)
   const submit = form.submit ? await enabled(browser, form.submit) : undefined

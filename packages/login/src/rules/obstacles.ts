@@ -3,7 +3,6 @@ import type { PageSnapshot } from '@berth/contracts/page-snapshot'
 import { passkeyWords } from '../words/actions.ts'
 import { fold } from '../words/match.ts'
 import { botWallWords, maintenanceWords } from '../words/messages.ts'
-import { roleOf } from './fields.ts'
 import { isAboutAccount, isNotice } from './plain-page.ts'
 import type { Complaint, Obstacle, ReadChoice, ReadForm, Scene } from './reading.ts'
 
@@ -15,6 +14,7 @@ interface Findings {
   readonly choices: readonly ReadChoice[]
   readonly complaints: readonly Complaint[]
   readonly isSignedIn: boolean
+  readonly hasCaptcha: boolean
 }
 
 export function obstacleOf(snapshot: PageSnapshot, findings: Findings): Obstacle | undefined {
@@ -22,7 +22,7 @@ export function obstacleOf(snapshot: PageSnapshot, findings: Findings): Obstacle
     serverTrouble(snapshot, findings) ??
     wall(snapshot, findings) ??
     refusal(snapshot, findings) ??
-    captcha(snapshot, findings) ??
+    captcha(findings) ??
     passkeyOnly(snapshot, findings)
   )
 }
@@ -81,67 +81,35 @@ const MAX_WALL_LENGTH = 800
 const isShortWall = (snapshot: PageSnapshot, scenes: readonly Scene[]) =>
   textOf(snapshot).length < MAX_WALL_LENGTH && isNotice(snapshot, scenes)
 
-/** Messages about a locked account or too many attempts. */
-function refusal(snapshot: PageSnapshot, findings: Findings): Obstacle | undefined {
-  if (findings.isSignedIn) return undefined
-  const refusals = complaintsThatRefuse(snapshot, findings)
-  const locked = refusals.find(({ kind }) => kind === 'locked')
-  if (locked) return obstacle('account_locked', 'The website says that the account is locked', locked.text)
-  const tooMany = refusals.find(({ kind }) => kind === 'too many')
-  return tooMany
-    ? obstacle('rate_limited', 'The website rejects further attempts for now', tooMany.text)
-    : undefined
-}
-
 /**
- * At a form, only a response to what was submitted counts: help texts explain locks and limits to everybody. Without a form,
- * only a page that is nothing but a notice counts.
+ * Messages about a locked account or too many attempts. At a form, only a response to what was submitted counts: help texts
+ * explain locks and limits to everybody. Without a form, only a page that is a notice and little else counts.
  */
-function complaintsThatRefuse(
+function refusal(
   snapshot: PageSnapshot,
-  { scenes, form, choices, complaints }: Findings,
-): readonly Complaint[] {
-  const isAbout = ({ text }: Complaint) => isAboutAccount(text, snapshot)
-  if (!form) return choices.length === 0 && isNotice(snapshot, scenes) ? complaints.filter(isAbout) : []
+  { scenes, form, choices, complaints, isSignedIn }: Findings,
+): Obstacle | undefined {
+  const isPlain = isNotice(snapshot, scenes)
+  if (isSignedIn || (!form && (choices.length > 0 || !isPlain))) return undefined
   // The fields of an application look like the first step of a login.
-  const hasSecret = form.kind !== 'identifier' && form.kind !== 'question'
-  const isLogin = hasSecret || isNotice(snapshot, scenes)
-  return complaints.filter((each) => each.isNew && (each.isAtForm || (isLogin && isAbout(each))))
+  const isLogin = form !== undefined && (isPlain || (form.kind !== 'identifier' && form.kind !== 'question'))
+  const refusals = complaints.filter(
+    ({ kind, text, isNew, isAtForm }) =>
+      (kind === 'locked' || kind === 'too many') &&
+      (!form || (isNew && (isAtForm || (isLogin && isAboutAccount(text))))),
+  )
+  const told = refusals.find(({ kind }) => kind === 'locked') ?? refusals[0]
+  if (!told) return undefined
+  const isUncertain = !form && !isAboutAccount(told.text)
+  return told.kind === 'locked'
+    ? { ...obstacle('account_locked', 'The website says that the account is locked', told.text), isUncertain }
+    : { ...obstacle('rate_limited', 'The website rejects further attempts for now', told.text), isUncertain }
 }
 
-/** A visible checkbox, image or puzzle is an obstacle. A badge in the corner is not. */
-function captcha(snapshot: PageSnapshot, { scenes, form }: Findings): Obstacle | undefined {
-  const asked = scenes.some(({ elements, index }) =>
-    elements.some(
-      (element) =>
-        element.is_visible &&
-        (!form || form.frame !== index || element.group === form.group) &&
-        isTextual(element.tag) &&
-        roleOf(element) === 'captcha',
-    ),
-  )
-  const traces = snapshot.frames.flatMap(({ challenges }) => challenges)
-  const widget = traces.some(
-    (trace) =>
-      trace.startsWith('frame:') &&
-      /recaptcha.*(anchor|bframe|enterprise)|hcaptcha|arkose|funcaptcha|geetest|captcha/i.test(trace) &&
-      !/size=invisible/.test(trace),
-  )
-  const puzzle = traces.some(
-    (trace) =>
-      /^element:(img|canvas|div|section|form|p|span|label|iframe)/.test(trace) &&
-      /captcha/i.test(trace) &&
-      !/badge|cf-turnstile/i.test(trace),
-  )
-  // A puzzle elsewhere on the page does not matter if the login form is complete.
-  const isWhole = form !== undefined && !asked && form.fields.some(({ kind }) => kind === 'password')
-  if (asked || widget || (puzzle && !isWhole))
-    return obstacle('captcha_blocked', 'The website asks to solve a captcha')
-  return undefined
-}
-
-function isTextual(tag: string): boolean {
-  return tag === 'input' || tag === 'textarea'
+/** Beside a form or a choice, the login goes on, and the person solves the captcha in place. */
+function captcha({ hasCaptcha, form, choices }: Findings): Obstacle | undefined {
+  if (!hasCaptcha || form || choices.length > 0) return undefined
+  return obstacle('captcha_blocked', 'The website asks to solve a captcha')
 }
 
 function passkeyOnly(

@@ -10,8 +10,6 @@ import type { Scene } from './reading.ts'
 const MAX_CONTROLS = 10
 const MAX_LENGTH = 1_500
 const MAX_CAPTION_LENGTH = 40
-/** Nothing but the notice, so its subject does not matter. */
-const MAX_NOTICE_LENGTH = 400
 
 /** Few controls, little text, and no menu of an account. The header and the footer of a website do not count. */
 export function isNotice(snapshot: PageSnapshot, scenes: readonly Scene[]): boolean {
@@ -31,13 +29,7 @@ export function isNotice(snapshot: PageSnapshot, scenes: readonly Scene[]): bool
 }
 
 /** Whether a notice is about the account or its login, and not about something else that has the same trouble. */
-export function isAboutAccount(text: string, snapshot: PageSnapshot): boolean {
+export function isAboutAccount(text: string): boolean {
   const says = fold(text)
-  return (
-    accountNounWords.in(says) ||
-    usernameWords.in(says) ||
-    passwordWords.in(says) ||
-    signInWords.in(says) ||
-    snapshot.frames.every((frame) => frame.text.length < MAX_NOTICE_LENGTH)
-  )
+  return accountNounWords.in(says) || usernameWords.in(says) || passwordWords.in(says) || signInWords.in(says)
 }

@@ -207,7 +207,7 @@ test('an error of the website is not a rejected password', () => {
   assert.equal(codes({ status: 429, text: 'Slow down' }), 'rate_limited')
   assert.equal(codes({ status: 403, text: 'Access denied. You have been blocked.' }), 'bot_detected')
   assert.equal(codes({ headers: { 'cf-mitigated': 'challenge' }, text: 'Just a moment...' }), 'bot_detected')
-  const captcha = [field({ label: 'Username' }), password(), field({ name: 'captcha' }), button('Log in')]
+  const captcha = [field({ name: 'captcha', label: 'Characters in the image' }), button('Continue')]
   assert.equal(codes({ elements: captcha }), 'captcha_blocked')
   assert.equal(
     codes({ text: 'Use your passkey to sign in', elements: [button('Continue', { group: 0 })] }),
@@ -215,14 +215,32 @@ test('an error of the website is not a rejected password', () => {
   )
 })
 
-test('an invisible captcha with a badge is not an obstacle', () => {
-  const { obstacle } = readPage(
+test('a captcha beside the form leaves the form as it is', () => {
+  const form = [field({ label: 'Username' }), password()]
+  const frame = 'frame:https://www.google.com/recaptcha/api2/anchor?size=normal'
+  for (const given of [
+    { elements: [...form, field({ name: 'captcha' }), button('Log in')] },
+    { elements: [...form, button('Log in')], challenges: [frame] },
+    { elements: [field({ label: 'Email' }), button('Log in')], challenges: ['element:div h-captcha'] },
+  ]) {
+    const { obstacle, hasCaptcha, form: found } = readPage(page(given))
+    assert.equal(obstacle, undefined)
+    assert.equal(hasCaptcha, true)
+    assert.equal(found?.fields[0]?.kind, 'identifier')
+    assert.ok(found.fields.every(({ kind }) => kind !== 'text'))
+  }
+  const out = link('Log out', 'https://www.example.com/logout', { group: 0 })
+  assert.equal(readPage(page({ elements: [out], challenges: [frame] })).hasCaptcha, false)
+})
+
+test('an invisible captcha with a badge asks for nothing', () => {
+  const { hasCaptcha } = readPage(
     page({
       elements: [field({ label: 'Username' }), password(), button('Log in')],
       challenges: ['script:https://www.google.com/recaptcha/api.js', 'element:div grecaptcha-badge'],
     }),
   )
-  assert.equal(obstacle, undefined)
+  assert.equal(hasCaptcha, false)
 })
 
 test('hidden fields are ignored', () => {

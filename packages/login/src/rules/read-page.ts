@@ -1,5 +1,6 @@
 // Reads everything that matters for a login from a page snapshot. Pure: the same snapshot gives the same reading.
 import type { ElementSnapshot, PageSnapshot } from '@berth/contracts/page-snapshot'
+import { hasCaptcha } from './captcha.ts'
 import { choicesOf } from './choices.ts'
 import { complaintsOf } from './complaints.ts'
 import { confirmOf } from './confirm.ts'
@@ -32,9 +33,11 @@ export function readPage(
   const complaints = complaintsOf(snapshot, form, linesBefore)
   const waiting = waitingOf(snapshot, scenes, form, isSignedIn)
   const links = loginLinksOf(scenes).filter(({ ref }) => ref !== form?.submit?.ref)
-  const obstacle = obstacleOf(snapshot, { scenes, form, choices, complaints, isSignedIn })
+  const isCaptcha = !isSignedIn && hasCaptcha(snapshot, scenes, form)
+  const findings = { scenes, form, choices, complaints, isSignedIn, hasCaptcha: isCaptcha }
   return {
-    obstacle,
+    obstacle: obstacleOf(snapshot, findings),
+    hasCaptcha: isCaptcha,
     form,
     choices,
     waiting,

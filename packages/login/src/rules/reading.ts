@@ -55,10 +55,14 @@ export interface Obstacle {
   readonly message: string
   /** What the page says about it. */
   readonly text: string | undefined
+  /** The page does not say what it is about. It may as well be a signed-in page with a notice. */
+  readonly isUncertain?: boolean
 }
 
 export interface Reading {
   readonly obstacle: Obstacle | undefined
+  /** The page asks to solve a captcha, perhaps beside a form. */
+  readonly hasCaptcha: boolean
   readonly form: ReadForm | undefined
   readonly choices: readonly ReadChoice[]
   /** What the user must do elsewhere. */

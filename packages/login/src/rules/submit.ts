@@ -68,7 +68,7 @@ function scoreOf(element: ElementSnapshot, { top, bottom }: { top: number; botto
   if ((element.box[1] ?? 0) >= bottom - 10) score += 5
   // Controls above the fields switch between forms.
   if ((element.box[1] ?? 0) + (element.box[3] ?? 0) <= top) score -= 25
-  if (aboutAField.in(says)) score -= 60
+  if (isAboutField(element)) score -= 60
   if (area(element) < MIN_AREA) score -= 20
   return score
 }

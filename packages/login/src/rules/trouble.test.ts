@@ -90,6 +90,15 @@ test('a signed-in page may have a notice about something else', () => {
   }
 })
 
+test('a short page that does not say what it is about leaves the question open', () => {
+  for (const text of notices) {
+    const { obstacle } = readPage(page({ text: `Harbour\n${text}` }), { linesBefore: new Set() })
+    assert.notEqual(obstacle?.isUncertain, false, text)
+  }
+  const { obstacle } = readPage(page({ text: 'Your account has been locked.' }), { linesBefore: new Set() })
+  assert.equal(obstacle?.isUncertain, false)
+})
+
 test('an application that speaks of maintenance, walls, keys and notifications is not stopped by them', () => {
   const elements = menu('main')
   for (const given of [

@@ -59,7 +59,7 @@ function whileItGoesOn(state: FlowState, domain: string): Notice | undefined {
     case 'AWAITING_EXTERNAL_ACTION':
       return {
         mark: 'phone',
-        title: 'Finish on your other device',
+        title: 'Your turn',
         text: state.external_action_message ?? 'This page goes on by itself when you have.',
       }
     case 'SUBMITTING':
