@@ -182,4 +182,18 @@ suite('pages', () => {
     assert.equal(targetInfos.filter(({ type }) => type === 'page').length, 1)
     assert.equal(await evaluate(cdp, 'document.title'), 'Here')
   })
+
+  test('a control that is only a picture is a control', async () => {
+    const login = shared()
+    const icon = '<svg class="icon-user" width="20" height="20"><circle r="8"/></svg>'
+    login.pages['/icons'] = `<style>.b{cursor:pointer;width:24px}</style><div class="b" id="who">${icon}</div>
+      <div class="b" style="width:800px;height:300px" id="picture"><img width="800" height="300" alt=""></div>
+      <script>document.querySelector('#who').addEventListener('click', () => { document.title = 'clicked' })</script>`
+    const page = await login.visit('/icons')
+    const who = page.elements.find(({ id }) => id === 'who')!
+    assert.match(who.icon, /icon-user/)
+    assert.ok(!page.elements.some(({ id }) => id === 'picture'))
+    assert.equal((await login.click(who.ref)).result, 'done')
+    assert.equal((await login.look()).frames[0]!.title, 'clicked')
+  })
 })

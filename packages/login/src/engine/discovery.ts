@@ -4,7 +4,7 @@ import { isOf } from '../hosts/hosts.ts'
 import { readPage } from '../rules/read-page.ts'
 import type { Reading } from '../rules/reading.ts'
 import { LoginFailed } from './failure.ts'
-import type { Browser } from './browser.ts'
+import { isSame, type Browser } from './browser.ts'
 
 /** Common paths, most likely first. Browsers use the first one to find the page that changes a password. */
 const usualPaths = [
@@ -24,6 +24,7 @@ const usualPaths = [
 ]
 const MAX_LINKS = 3
 const MAX_DEPTH = 2
+const MAX_ICONS = 3
 
 export interface Search {
   readonly browser: Browser
@@ -43,7 +44,7 @@ export async function findLogin(search: Search): Promise<PageSnapshot> {
   if (isLogin(settled)) return settled
   if (reading.signs.isSignedIn) return settled
   if (reading.obstacle && settled.status !== 404) return settled
-  const linked = await follow(search, settled, 1)
+  const linked = (await follow(search, settled, 1)) ?? (await tryIcons(search, settled))
   if (linked) return linked
   for (const path of usualPaths) {
     if (browser.isLate) break
@@ -107,6 +108,23 @@ async function follow(search: Search, from: PageSnapshot, depth: number): Promis
     if (isLogin(settled)) return settled
     const deeper = depth < MAX_DEPTH ? await follow(search, settled, depth + 1) : undefined
     if (deeper) return deeper
+  }
+  return undefined
+}
+
+/** Each from a fresh page, because a click may change it. */
+async function tryIcons(search: Search, from: PageSnapshot): Promise<PageSnapshot | undefined> {
+  const { browser } = search
+  for (let index = 0; index < MAX_ICONS && !browser.isLate; index++) {
+    const page = await browser.visit(from.url)
+    const icon = readPage(page).loginIcons[index]
+    if (!icon) return undefined
+    if (!(await browser.click(icon))) continue
+    const settled = await browser.settle(await browser.lookAfterAct(), isLogin)
+    if (isLogin(settled)) return settled
+    // It opened a menu, or led to a page that has links.
+    const further = isSame(page, settled) ? undefined : await follow(search, settled, MAX_DEPTH)
+    if (further) return further
   }
   return undefined
 }

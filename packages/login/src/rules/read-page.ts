@@ -6,6 +6,7 @@ import { complaintsOf } from './complaints.ts'
 import { confirmOf } from './confirm.ts'
 import { dismissOf } from './dismiss.ts'
 import { formOf, newPasswordFormOf } from './forms.ts'
+import { loginIconsOf } from './icons.ts'
 import { hasLogOut, loginLinksOf } from './links.ts'
 import { menusOf } from './menus.ts'
 import { newsOf } from './news.ts'
@@ -46,6 +47,7 @@ export function readPage(
     complaints,
     news: newsOf(snapshot, linesBefore),
     loginLinks: links,
+    loginIcons: loginIconsOf(scenes),
     signs: {
       isSignedIn,
       isSignedOut: !isSignedIn && (form !== undefined || snapshot.http_auth !== null || links.length > 0),

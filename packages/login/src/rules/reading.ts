@@ -76,6 +76,8 @@ export interface Reading {
   /** Text that is new since the form was submitted. */
   readonly news: readonly string[]
   readonly loginLinks: readonly ElementSnapshot[]
+  /** Controls without words that may lead to the login, best first. */
+  readonly loginIcons: readonly ElementSnapshot[]
   readonly signs: Signs
 }
 

@@ -15,6 +15,7 @@ import {
 import { fold, words } from '../words/match.ts'
 import { providerIn, providerInNames } from '../words/providers.ts'
 import { allNames, area, caption, isClickable } from './element-words.ts'
+import { isFieldIcon, isOnwardIcon } from './icons.ts'
 import type { Scene } from './reading.ts'
 
 const aboutAField = words(
@@ -25,7 +26,7 @@ const MIN_AREA = 300
 
 /** Shows or hides a password, clears or explains a field. */
 export function isAboutField(element: ElementSnapshot): boolean {
-  return aboutAField.in(fold(caption(element)))
+  return aboutAField.in(fold(caption(element))) || isFieldIcon(element)
 }
 
 export function submitOf(
@@ -47,7 +48,9 @@ export function submitOf(
   const buttons = inside.filter(
     (element) => element.tag !== 'a' && area(element) > MIN_AREA && !isAboutField(element),
   )
-  return buttons.length === 1 ? buttons[0] : undefined
+  const onward = buttons.filter(isOnwardIcon)
+  const [only, ...others] = onward.length > 0 ? onward : buttons
+  return others.length === 0 ? only : undefined
 }
 
 function leadsAway({ href }: ElementSnapshot): boolean {

@@ -178,8 +178,11 @@ class Scene {
       if (!isWeak) for (const each of this.#tree.ancestorsOf(element, 30)) surrounding.add(each)
     }
     const kept = this.#found.filter(
-      ({ element, isWeak, text, label }) =>
-        !isWeak || (!surrounding.has(element) && text + label !== '' && text.length < 250),
+      (each) =>
+        !each.isWeak ||
+        (!surrounding.has(each.element) &&
+          each.text.length < 250 &&
+          (each.text + each.label !== '' || isPicture(each))),
     )
     return kept
       .map((each, index) => ({ each, index, rank: rankOf(each) }))
@@ -198,6 +201,16 @@ class Scene {
     }
     return focused
   }
+}
+
+const MIN_ICON_PIXELS = 12
+const MAX_ICON_PIXELS = 100
+
+/** A control without words. Larger pictures are decoration. */
+function isPicture({ element, name, rect, isShown }: Found): boolean {
+  const { width, height } = rect
+  const isSmall = Math.min(width, height) >= MIN_ICON_PIXELS && Math.max(width, height) <= MAX_ICON_PIXELS
+  return isShown && isSmall && (/^(svg|img|i)$/.test(name) || allWithin(element, 'img, svg, i').length > 0)
 }
 
 const nothing: Collected = {
