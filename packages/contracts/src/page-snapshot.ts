@@ -150,6 +150,8 @@ export const PageSnapshot = Type.Object({
   dialogs: Type.Array(Type.String({ maxLength: 500 }), { maxItems: 10 }),
   /** Whether the page was quiet for a while: no navigation, no request, no change. */
   is_quiet: Type.Boolean(),
+  /** Whether a navigation or a request that changes the page is under way. Absent from older agents. */
+  is_loading: Type.Optional(Type.Boolean()),
   /** Whether the page polls a server, like pages that wait for another device. */
   is_polling: Type.Boolean(),
   /** Whether this is a popup. While open, it replaces the page that opened it. */

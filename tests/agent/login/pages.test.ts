@@ -183,6 +183,15 @@ suite('pages', () => {
     assert.equal(await evaluate(cdp, 'document.title'), 'Here')
   })
 
+  test('pages are asked to keep still, and links say which language they lead to', async () => {
+    const login = shared()
+    login.pages['/still'] = `<title>Moving</title><a href="/de" hreflang="de" lang="de">Deutsch</a>
+      <script>if (matchMedia('(prefers-reduced-motion: reduce)').matches) document.title = 'Still'</script>`
+    const page = await login.visit('/still')
+    assert.equal(page.frames[0]!.title, 'Still')
+    assert.equal(saying(page, 'Deutsch').data, 'hreflang=de lang=de')
+  })
+
   test('a control that is only a picture is a control', async () => {
     const login = shared()
     const icon = '<svg class="icon-user" width="20" height="20"><circle r="8"/></svg>'

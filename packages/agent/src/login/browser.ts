@@ -372,6 +372,7 @@ function snapshotOf(
     http_auth: tab.askedAuth,
     dialogs: tab.takeDialogs(),
     is_quiet: state.isQuiet,
+    is_loading: tab.isNavigating || tab.traffic.isBusy,
     is_polling: tab.traffic.isPolling,
     is_popup: state.isPopup,
     storage: state.content.storage,

@@ -25,6 +25,7 @@ const ENABLE_FETCH = {
   handleAuthRequests: true,
   patterns: ['Document', 'XHR', 'Fetch'].map((resourceType) => ({ urlPattern: '*', resourceType })),
 }
+const STILL = [{ name: 'prefers-reduced-motion', value: 'reduce' }]
 const FRAMES_ONLY = [{ type: 'iframe' }, { exclude: true }]
 
 export interface TargetInfo {
@@ -340,6 +341,8 @@ export class Tab {
       call('Target.setAutoAttach', follow),
       // Background pages must behave as if they had the focus.
       ...(isPage ? [call('Emulation.setFocusEmulationEnabled', { enabled: true })] : []),
+      // Painting an animation without a graphics card can keep a page from answering.
+      ...(isPage ? [call('Emulation.setEmulatedMedia', { features: STILL })] : []),
     ]
     for (const each of sent) each.catch(() => {})
     if (isWaiting) this.cdp.dispatch('Runtime.runIfWaitingForDebugger', {}, sessionId)

@@ -107,3 +107,21 @@ test('alone, a login that is not found ends with the reason and the way on', asy
   assert.equal(outcome.code, 'login_form_not_found')
   assert.match(outcome.message, /first page is "Harbour", HTTP 200.*login_url.*a person, who can show it/)
 })
+
+test('the answer to a form may take as long as the website works on it', async () => {
+  const start = page({ elements: form })
+  let looks = 0
+  const script: Script = {
+    page: start,
+    visit: () => (looks > 20 ? signedIn() : start),
+    onAct({ act }) {
+      if (act === 'click') script.page = { ...start, is_quiet: false, is_loading: true }
+    },
+    onLook() {
+      if (script.page.is_loading === true && ++looks > 20) script.page = signedIn()
+    },
+  }
+  const { acts, outcome } = await play(script, { isAttended: false, known })
+  assert.ok(outcome.isSuccess, JSON.stringify(outcome))
+  assert.equal(acts.filter(({ act }) => act === 'click').length, 1)
+})

@@ -37,6 +37,9 @@ const MAX_IDLE_LOOKS = 5
 const DISCOVERY_TIMEOUT_MS = 25_000
 /** A website that does not answer at all. */
 const SECURE_TIMEOUT_MS = 10_000
+/** For the answer to a submitted form, as long as the website is busy with it. */
+const ANSWER_TIMEOUT_MS = 60_000
+const PAINTING_TIMEOUT_MS = 30_000
 
 type Turn = { readonly snapshot: PageSnapshot } | { readonly outcome: LoginOutcome }
 
@@ -278,13 +281,20 @@ export class LoginRun {
 
   /** Nothing to do yet; the page may still be loading. */
   async #linger(snapshot: PageSnapshot): Promise<PageSnapshot> {
-    if (this.#idleLooks++ < MAX_IDLE_LOOKS) return this.#browser.lookForChange(2_000)
+    if (this.#isAnswering(snapshot) || this.#idleLooks++ < MAX_IDLE_LOOKS)
+      return this.#browser.lookForChange(2_000)
     if (!this.#hasStarted) {
       if (!this.#options.isAttended) throw notFound(snapshot)
       return this.#show(snapshot)
     }
     this.#requireAllowed(snapshot, 0)
     throw new LoginFailed('navigation_confused', 'Cannot confirm that the login succeeded')
+  }
+
+  /** Whether the website still works on what was submitted, or paints so much that the page does not answer. */
+  #isAnswering({ is_loading: isLoading, is_quiet: isQuiet }: PageSnapshot): boolean {
+    const since = performance.now() - (this.#sent?.at ?? -Infinity)
+    return isLoading === true ? since < ANSWER_TIMEOUT_MS : !isQuiet && since < PAINTING_TIMEOUT_MS
   }
 
   async #goFurther(snapshot: PageSnapshot, { button, ticks }: Confirm): Promise<PageSnapshot | undefined> {
@@ -344,6 +354,7 @@ export class LoginRun {
     // A complaint that was already there may be the response.
     const old = reading.complaints.find(({ kind }) => kind !== 'required')
     if (this.#idleLooks >= 2 && old) return this.#onRefusal(snapshot, reading, form, old)
+    if (this.#isAnswering(snapshot)) return this.#browser.lookForChange(4_000)
     if (this.#idleLooks++ === 2 && last && !isSecret) {
       await this.#browser.act({ act: 'enter', refs: [last.ref] })
       return this.#lookAfterAct()

@@ -13,6 +13,7 @@ export class Sent {
   readonly key: string
   /** Lines of the page before submission. Other lines are news. */
   readonly lines: ReadonlySet<string>
+  readonly at = performance.now()
   readonly #document: number
   /** Messages that were only shown for a moment. */
   #passing: readonly string[] = []

@@ -17,6 +17,8 @@ import type { FlowRecord } from './types.ts'
 
 /** Ends a session without a user, for example after a kill. A working flow keeps it alive. */
 const TIMEOUT_SECONDS = 120
+/** Small, because software paints it; wide enough for the pages that websites make for computers. */
+const VIEWPORT = { width: 1_024, height: 768 }
 
 export interface WantedBrowser {
   readonly projectId: string
@@ -78,6 +80,7 @@ export class LoginBrowsers {
       stealth,
       // Without tabs and an address bar: the person with the link gets the page of the login and no more.
       ...(isSeen && { kiosk_mode: true }),
+      viewport: VIEWPORT,
       timeout_seconds: TIMEOUT_SECONDS,
       // Replaces the pages that the profile had open.
       start_url: 'about:blank',
