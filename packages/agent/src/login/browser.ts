@@ -13,7 +13,7 @@ import { fingerprintOf, emptyContent, readContent, type PageContent } from './pa
 import { Tab, type Attached, type TargetInfo } from './tab.ts'
 
 const CHROMIUM_MS = 15_000
-const LOOK_EVERY_MS = 250
+const LOOK_EVERY_MS = 50
 const READ_MS = 3_000
 const IDLE_MS = 30 * 60_000
 const AGAIN_MS = 50
@@ -53,7 +53,9 @@ export class LoginBrowser {
     const look = async (conversation: Conversation) => {
       const current = () => currentOf(conversation)
       if (order.until_changed) await this.#whenChanged(current, deadline, signal)
-      const isQuiet = await whenQuiet(current, { quietMs: order.quiet_ms, deadline, signal })
+      // Who asks for no quiet at all wants to see the page as it is.
+      const until = order.quiet_ms === 0 ? 0 : deadline
+      const isQuiet = await whenQuiet(current, { quietMs: order.quiet_ms, deadline: until, signal })
       return this.#snapshot(current, isQuiet, conversation)
     }
     return this.#inTurn(signal, async (conversation) => {

@@ -4,7 +4,7 @@ import { Frames } from './frames.ts'
 import type { Rest } from './page-types.ts'
 import type { Tab } from './tab.ts'
 
-const LOOK_EVERY_MS = 50
+const LOOK_EVERY_MS = 25
 const LOOK_AGAIN_MS = 400
 
 export interface Patience {

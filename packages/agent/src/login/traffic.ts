@@ -5,8 +5,8 @@ const COUNTED = new Set(['Document', 'XHR', 'Fetch', 'Script', 'Stylesheet'])
 const ASKING = new Set(['XHR', 'Fetch'])
 /** A request that is still open after a whole look and this time is meant to stay open. */
 const LASTING_MS = 10_000
-/** A response that takes longer is a stream. */
-const STREAM_MS = 3_000
+/** A response that takes longer is a stream, or its page does not read it. */
+const STREAM_MS = 1_000
 const POLLS = 3
 /** Requests that are closer together are one burst. Requests that are further apart are not polling. */
 const MIN_APART_MS = 300
@@ -37,6 +37,12 @@ export interface Sent {
   readonly type: string
 }
 
+/** Chromium reports that a worker's own script is requested, and never that it has arrived. */
+function isOfWorker(requestId: string, type: string): boolean {
+  // The requests of documents are numbered within their process: 4711.12
+  return type === 'Script' && !requestId.includes('.')
+}
+
 export class Traffic {
   readonly #open = new Map<string, UnderWay>()
   readonly #asked = new Map<string, Asked>()
@@ -48,7 +54,7 @@ export class Traffic {
   }
 
   begin(sessionId: string, { requestId, loaderId, url, method, type }: Sent): void {
-    if (!COUNTED.has(type) || !/^https?:/.test(url)) return
+    if (!COUNTED.has(type) || !/^https?:/.test(url) || isOfWorker(requestId, type)) return
     const address = `${method} ${url.split(/[?#]/, 1)[0]}`
     if (ASKING.has(type)) this.#count(address)
     if (this.#open.size >= MAX_OPEN) return

@@ -8,6 +8,8 @@ import { logOutWords } from '../words/actions.ts'
 import { summarize, type PageSummary } from './page-summary.ts'
 
 const QUIET_MS = 500
+/** Before a login, where a wrong answer costs one page. A health check that is wrong causes a login. */
+const EARLY_QUIET_MS = 150
 const MAX_MS = 20_000
 /** A single-page application may load its content late. */
 const MAX_LOOKS = 3
@@ -18,6 +20,7 @@ export interface CheckOptions {
   readonly domain: string
   readonly allowedDomains: readonly string[]
   readonly loginUrl?: string | undefined
+  readonly isEarly?: boolean
   readonly signal: AbortSignal
 }
 
@@ -31,16 +34,15 @@ export async function examine({
   checks,
   domain,
   allowedDomains,
+  isEarly = false,
   signal,
 }: CheckOptions): Promise<{ outcome: CheckOutcome; snapshot: PageSnapshot }> {
   // Chromium does not reload a page when only the part after `#` changes.
   if (checks.url.includes('#')) {
     await pageActions.visit({ url: 'about:blank', aside: false, quiet_ms: 0, most_ms: MAX_MS }, signal)
   }
-  let snapshot = await pageActions.visit(
-    { url: checks.url, aside: false, quiet_ms: QUIET_MS, most_ms: MAX_MS },
-    signal,
-  )
+  const quiet_ms = isEarly ? EARLY_QUIET_MS : QUIET_MS
+  let snapshot = await pageActions.visit({ url: checks.url, aside: false, quiet_ms, most_ms: MAX_MS }, signal)
   const hosts = allowedHosts(domain, allowedDomains)
   let outcome = voteOn(summarize(checks.url, snapshot, []), checks, hosts)
   for (

@@ -4,6 +4,8 @@ import type { PageActions } from '../run/page-actions.ts'
 import { isOrdinary } from '../words/ordinary.ts'
 
 const QUIET_MS = 600
+/** Enough for a page that already shows what it is. */
+const EARLY_QUIET_MS = 150
 const MAX_MS = 15_000
 const SETTLE_TIMEOUT_MS = 8_000
 /** Less shows nothing of most pages. */
@@ -42,9 +44,24 @@ export class Browser {
     return this.#pageActions.visit(order, this.#signal)
   }
 
-  visitAside(url: string): Promise<PageSnapshot> {
-    const order = { url, aside: true, quiet_ms: QUIET_MS, most_ms: this.#atMost(MAX_MS) }
+  /** Looks early, and again when the page is quiet. Most pages show at once what they are. */
+  async visitUntil(url: string, isEnough: (snapshot: PageSnapshot) => boolean): Promise<PageSnapshot> {
+    const order = { url, aside: false, quiet_ms: EARLY_QUIET_MS, most_ms: this.#atMost(MAX_MS) }
+    const early = await this.#pageActions.visit(order, this.#signal)
+    return early.failure !== null || isEnough(early) ? early : this.lookAfterAct()
+  }
+
+  visitAside(url: string, { isEarly = false } = {}): Promise<PageSnapshot> {
+    const quiet_ms = isEarly ? EARLY_QUIET_MS : QUIET_MS
+    const order = { url, aside: true, quiet_ms, most_ms: this.#atMost(MAX_MS) }
     return this.#pageActions.visit(order, this.#signal)
+  }
+
+  /** The same after an act. */
+  async lookUntil(isEnough: (snapshot: PageSnapshot) => boolean): Promise<PageSnapshot> {
+    const order = { quiet_ms: EARLY_QUIET_MS, most_ms: this.#atMost(MAX_MS) }
+    const early = await this.#pageActions.look(order, this.#signal)
+    return isEnough(early) ? early : this.lookAfterAct()
   }
 
   lookAfterAct(): Promise<PageSnapshot> {
@@ -57,12 +74,14 @@ export class Browser {
   }
 
   /** Enough when the plan says what comes next. */
-  lookBriefly(): Promise<PageSnapshot> {
-    return this.#pageActions.look({ quiet_ms: 150, most_ms: 3_000 }, this.#signal)
+  visitBriefly(url: string): Promise<PageSnapshot> {
+    const order = { url, aside: false, quiet_ms: EARLY_QUIET_MS, most_ms: MAX_MS }
+    return this.#pageActions.visit(order, this.#signal)
   }
 
-  visitBriefly(url: string): Promise<PageSnapshot> {
-    return this.#pageActions.visit({ url, aside: false, quiet_ms: 150, most_ms: MAX_MS }, this.#signal)
+  /** Without waiting for anything. */
+  lookAtOnce(): Promise<PageSnapshot> {
+    return this.#pageActions.look({ quiet_ms: 0, most_ms: 0 }, this.#signal)
   }
 
   lookNow(): Promise<PageSnapshot> {

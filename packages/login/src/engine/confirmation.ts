@@ -6,6 +6,8 @@ import type { Browser } from './browser.ts'
 import { checksFrom, plain, summarize, type PageSummary } from '../check/page-summary.ts'
 
 const MAX_REFERENCES = 6
+/** Controls, fields and headings of a page that is there. */
+const MIN_FEATURES = 4
 
 export class Confirmation {
   readonly #browser: Browser
@@ -54,9 +56,18 @@ export class Confirmation {
     return [...new Set([...same, here, ...others])]
   }
 
+  /** A page that shows enough early is not loaded again. A page that is still empty looks signed in to nobody. */
   async #confirmAt(address: string, loginUrl: string): Promise<Checks | undefined> {
-    const snapshot = await this.#browser.visitAside(address)
-    const now = summarize(address, snapshot, this.#secrets())
+    const early = await this.#browser.visitAside(address, { isEarly: true })
+    const summary = summarize(address, early, this.#secrets())
+    const isFull = early.is_loading === false && (summary.isSignedIn || summary.features.size >= MIN_FEATURES)
+    const found = isFull ? await this.#compare(address, summary, loginUrl) : undefined
+    if (found || (isFull && summary.isLogin)) return found
+    const quiet = await this.#browser.visitAside(address)
+    return this.#compare(address, summarize(address, quiet, this.#secrets()), loginUrl)
+  }
+
+  async #compare(address: string, now: PageSummary, loginUrl: string): Promise<Checks | undefined> {
     if (!now.isLoaded || now.obstacle || now.isLogin || !isOf(now.url, this.#own)) return undefined
     if (now.status !== null && now.status >= 400) return undefined
     const before = this.#references.get(address)

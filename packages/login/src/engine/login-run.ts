@@ -89,9 +89,9 @@ export class LoginRun {
   async go(): Promise<LoginOutcome> {
     this.#options.onState({ step: 'DISCOVERING' })
     if (this.#values.all.length > 0) await this.#browser.hide(this.#values.all)
-    const kept = await this.#stillSignedIn()
+    const { kept, page } = await this.#stillSignedIn()
     if (kept) return kept
-    let snapshot = await this.#find()
+    let snapshot = this.#loginIn(page) ?? (await this.#find())
     for (let turn = 0; turn < MAX_TURNS; turn++) {
       this.#options.signal.throwIfAborted()
       const next = await this.#turn(snapshot)
@@ -107,16 +107,25 @@ export class LoginRun {
     throw new LoginFailed('stuck_in_loop', 'Cannot complete the login: the website leads in circles')
   }
 
-  async #stillSignedIn(): Promise<LoginOutcome | undefined> {
+  /** Also returns the page that showed that nobody is signed in. */
+  async #stillSignedIn(): Promise<{ kept?: LoginOutcome; page?: PageSnapshot }> {
     const { checks, pageActions, domain, allowedDomains, signal, loginUrl, plan } = this.#options
-    if (!checks) return undefined
-    const { outcome, snapshot } = await examine({ pageActions, checks, domain, allowedDomains, signal })
-    const { result, url } = outcome
+    if (!checks) return {}
+    const examined = await examine({ pageActions, checks, domain, allowedDomains, isEarly: true, signal })
+    const { result, url } = examined.outcome
     if (result === 'in')
-      return this.#success(url, checks, { loginUrl: loginUrl ?? checks.signedOut.url, plan })
+      return { kept: this.#success(url, checks, { loginUrl: loginUrl ?? checks.signedOut.url, plan }) }
+    if (result !== 'out') return {}
     // The profile may still have cookies of the last login, so cookies prove nothing later. This signed-out page does.
-    if (result === 'out') this.#confirmation.refer(checks.url, snapshot)
-    return undefined
+    this.#confirmation.refer(checks.url, examined.snapshot)
+    return { page: examined.snapshot }
+  }
+
+  /** Most websites lead signed-out visitors to the login, so it may be there already. */
+  #loginIn(page: PageSnapshot | undefined): PageSnapshot | undefined {
+    if (!page || !this.#isPlanned(page)) return undefined
+    this.#loginUrl = this.#options.loginUrl ?? page.url
+    return page
   }
 
   /** If the rules do not find the login in time, the person shows it. */
@@ -147,8 +156,9 @@ export class LoginRun {
       if (this.#isPlanned(snapshot)) return this.#atLogin(snapshot)
     }
     if (loginUrl) {
-      await this.#referToHome(loginUrl)
-      const snapshot = await this.#browser.settle(await this.#browser.visit(loginUrl), isFound)
+      const snapshot =
+        (await this.#throughHome(loginUrl)) ??
+        (await this.#browser.settle(await this.#browser.visitUntil(loginUrl, isFound), isFound))
       this.#confirmation.refer(loginUrl, snapshot)
       if (isFound(snapshot)) return this.#atLogin(snapshot)
     }
@@ -169,24 +179,23 @@ export class LoginRun {
     return fittingStep(snapshot, reading, this.#options.plan) !== undefined
   }
 
-  async #lookAfterAct(): Promise<PageSnapshot> {
-    if (this.#options.plan) {
-      const snapshot = await this.#browser.lookBriefly()
-      if (this.#isPlanned(snapshot)) return snapshot
-    }
-    return this.#browser.lookAfterAct()
-  }
-
   #atLogin(snapshot: PageSnapshot): PageSnapshot {
     this.#loginUrl = snapshot.url
     return snapshot
   }
 
-  /** Remembers how the start page looks when signed out, which is the best page to compare with later. */
-  async #referToHome(loginUrl: string): Promise<void> {
-    if (!isOf(loginUrl, this.#own)) return
+  /**
+   * Remembers how the start page looks when signed out, which is the best page to compare with later. Returns the login if
+   * the start page leads there by itself.
+   */
+  async #throughHome(loginUrl: string): Promise<PageSnapshot | undefined> {
+    if (!isOf(loginUrl, this.#own)) return undefined
     const home = new URL('/', loginUrl).href
-    this.#confirmation.refer(home, await this.#browser.visitAside(home))
+    const isTelling = (each: PageSnapshot) => isFound(each) || readPage(each).signs.isSignedOut
+    const snapshot = await this.#browser.visitUntil(home, isTelling)
+    this.#confirmation.refer(home, snapshot)
+    const wanted = URL.parse(loginUrl)?.href
+    return (home === wanted || snapshot.url === wanted) && isFound(snapshot) ? snapshot : undefined
   }
 
   async #home(): Promise<PageSnapshot> {
@@ -226,7 +235,7 @@ export class LoginRun {
     const outcome = await this.#confirmed(snapshot, reading)
     if (outcome) return { outcome }
     if (dismiss && this.#dismissals++ < MAX_DISMISSALS && (await this.#browser.click(dismiss))) {
-      return { snapshot: await this.#lookAfterAct() }
+      return { snapshot: await this.#browser.lookAfterAct() }
     }
     return { snapshot: await this.#linger(snapshot) }
   }
@@ -304,7 +313,7 @@ export class LoginRun {
     this.#step()
     for (const { ref } of ticks) await this.#browser.act({ act: 'tick', refs: [ref] })
     const usable = await enabled(this.#browser, button)
-    return usable && (await this.#browser.click(usable)) ? this.#lookAfterAct() : undefined
+    return usable && (await this.#browser.click(usable)) ? this.#lookAfterClick(snapshot) : undefined
   }
 
   async #atForm(snapshot: PageSnapshot, reading: Reading, form: ReadForm): Promise<PageSnapshot> {
@@ -357,7 +366,7 @@ export class LoginRun {
     if (this.#isAnswering(snapshot)) return this.#browser.lookForChange(4_000)
     if (this.#idleLooks++ === 2 && last && !isSecret) {
       await this.#browser.act({ act: 'enter', refs: [last.ref] })
-      return this.#lookAfterAct()
+      return this.#browser.lookAfterAct()
     }
     if (this.#idleLooks > MAX_IDLE_LOOKS)
       throw new LoginFailed(
@@ -428,7 +437,7 @@ export class LoginRun {
     this.#stepsTaken = 0
     if (next !== 'submit') return next
     if (form) await send(this.#browser, snapshot, form)
-    return this.#lookAfterAct()
+    return this.#browser.lookAfterAct()
   }
 
   async #fill(snapshot: PageSnapshot, reading: Reading, form: ReadForm): Promise<PageSnapshot> {
@@ -448,7 +457,7 @@ export class LoginRun {
     await this.#browser.hide(this.#values.all)
     const isLeft = reading.hasCaptcha
     const result = await fillAndSend(this.#browser, snapshot, form, filled, { isLeft })
-    if (result === 'page changed') return this.#lookAfterAct()
+    if (result === 'page changed') return this.#browser.lookAfterAct()
     for (const { field, value } of filled) {
       this.#values.noteTyped(field, value)
       this.#requirements.add(requirementOf(field, this.#codes.wasUsed))
@@ -462,7 +471,31 @@ export class LoginRun {
       return this.#leaveCaptcha(now, readPage(now, { linesBefore: this.#sent.lines }), form)
     }
     this.#sent.noteGlimpse(await this.#browser.glimpse())
-    return this.#lookAfterAct()
+    return this.#lookAfterSubmit(this.#sent)
+  }
+
+  /** Early, if the page already shows what became of the form. */
+  async #lookAfterSubmit(sent: Sent): Promise<PageSnapshot> {
+    return this.#browser.lookUntil((snapshot) => {
+      // They are told once.
+      if (snapshot.dialogs.length > 0) return true
+      if (snapshot.is_loading !== false || !snapshot.is_quiet) return this.#isPlanned(snapshot)
+      const { form, signs, complaints } = readPage(snapshot, { linesBefore: sent.lines })
+      if (form === undefined) return signs.isSignedIn || sent.isOtherDocument(snapshot)
+      if (keyOf(snapshot, form) !== sent.key) return true
+      return complaints.some(({ isNew, kind }) => isNew && kind !== 'required')
+    })
+  }
+
+  /** Early, if a click has led to another page with something to do. */
+  #lookAfterClick(from: PageSnapshot): Promise<PageSnapshot> {
+    return this.#browser.lookUntil((snapshot) => {
+      // They are told once.
+      if (snapshot.dialogs.length > 0) return true
+      if (snapshot.is_loading !== false || !snapshot.is_quiet) return this.#isPlanned(snapshot)
+      const { form, signs } = readPage(snapshot)
+      return snapshot.document !== from.document && (form !== undefined || signs.isSignedIn)
+    })
   }
 
   async #choose(snapshot: PageSnapshot, reading: Reading): Promise<PageSnapshot> {
@@ -502,7 +535,7 @@ export class LoginRun {
       }
     }
     if (element.type === 'radio') await this.#sendChoice(element.ref)
-    return this.#lookAfterAct()
+    return this.#lookAfterClick(snapshot)
   }
 
   /** A radio button needs a separate submit button. */

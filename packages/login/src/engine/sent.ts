@@ -33,6 +33,10 @@ export class Sent {
     this.#complaints = new Set(readPage(snapshot).complaints.map(({ text }) => text))
   }
 
+  isOtherDocument({ document }: PageSnapshot): boolean {
+    return document !== this.#document
+  }
+
   noteGlimpse(snapshot: PageSnapshot): void {
     const { complaints, news } = readPage(snapshot, { linesBefore: this.lines })
     const fresh = complaints.filter(({ text }) => !this.#complaints.has(text))
@@ -45,7 +49,7 @@ export class Sent {
     { complaints, news }: Reading,
     form: ReadForm,
   ): Complaint | 'nothing yet' | 'another' {
-    const isReloaded = snapshot.document !== this.#document
+    const isReloaded = this.isOtherDocument(snapshot)
     const fresh = complaints.find(
       ({ text, kind }) => kind !== 'required' && (isReloaded || !this.#complaints.has(text)),
     )

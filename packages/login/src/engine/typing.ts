@@ -65,7 +65,24 @@ export async function fillAndSend(
     if (after.document !== snapshot.document || readPage(after).form?.signature !== form.signature)
       return 'sent'
   }
+  if (await isEmptied(browser, filled)) {
+    for (const { field, value, hosts } of filled) {
+      const refs = field.elements.map(({ ref }) => ref)
+      await browser.act({ act: 'fill', refs, value, hosts: [...hosts] })
+    }
+  }
   return send(browser, snapshot, form, filled)
+}
+
+/** Some applications draw their fields again while they start, and lose what was typed. */
+async function isEmptied(browser: Browser, filled: readonly Filled[]): Promise<boolean> {
+  // Pages check codes by themselves, and empty the field of a wrong one.
+  if (filled.some(({ field }) => isCode(field))) return false
+  const { elements } = await browser.lookAtOnce()
+  const refs = new Set(filled.flatMap(({ field }) => field.elements.map(({ ref }) => ref)))
+  return elements.some(
+    ({ ref, has_value: hasValue, is_visible: isVisible }) => refs.has(ref) && isVisible && !hasValue,
+  )
 }
 
 /** Presses the form's button, or Enter in its last field. */
