@@ -47,6 +47,8 @@ const fullOnly: Readonly<Record<string, string>> = {
   'tests/agent/executors.test.ts':
     'every way in which executors meet, on two kinds of browsers; tests/e2e/executors.test.ts stays',
   'tests/agent/login/floods.test.ts': 'pages made to be too large, for minutes',
+  'tests/agent/login/workers.test.ts':
+    'three browsers with every kind of worker; tests/agent/login/login.test.ts stays',
   'tests/agent/login/pages.test.ts': 'unusual pages; tests/agent/login/login.test.ts stays',
   'tests/agent/login/traffic.test.ts':
     'slow answers and browsers that end; tests/agent/login/login.test.ts stays',

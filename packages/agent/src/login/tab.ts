@@ -26,7 +26,14 @@ const ENABLE_FETCH = {
   patterns: ['Document', 'XHR', 'Fetch'].map((resourceType) => ({ urlPattern: '*', resourceType })),
 }
 const STILL = [{ name: 'prefers-reduced-motion', value: 'reduce' }]
-const FRAMES_ONLY = [{ type: 'iframe' }, { exclude: true }]
+/**
+ * Chromium stops whatever a page starts, also what we exclude, and then nobody would let it run. So only workers that
+ * belong to the browser are excluded, which it does not stop for a page.
+ */
+const OF_PAGE = [
+  ...['browser', 'tab', 'service_worker', 'shared_worker'].map((type) => ({ type, exclude: true })),
+  {},
+]
 
 export interface TargetInfo {
   readonly targetId: string
@@ -266,7 +273,7 @@ export class Tab {
   }
 
   readonly #handlers: Readonly<Record<string, (params: never, sessionId: string) => void>> = {
-    'Target.attachedToTarget': (params: Attached) => this.#onFrameAttached(params),
+    'Target.attachedToTarget': (params: Attached, sessionId: string) => this.#onAttached(params, sessionId),
     'Target.detachedFromTarget': ({ sessionId }: { sessionId: string }) => this.#onFrameLeft(sessionId),
     'Inspector.targetCrashed': (_none: object, sessionId: string) => {
       if (sessionId === this.sessionId) this.#onCrashed()
@@ -327,7 +334,7 @@ export class Tab {
   #listenTo(sessionId: string, { isWaiting }: { isWaiting: boolean }): Promise<unknown>[] {
     const isPage = sessionId === this.sessionId
     const call = (method: string, params: object = {}) => this.cdp.call(method, params, sessionId, SET_UP_MS)
-    const follow = { autoAttach: true, waitForDebuggerOnStart: true, flatten: true, filter: FRAMES_ONLY }
+    const follow = { autoAttach: true, waitForDebuggerOnStart: true, flatten: true, filter: OF_PAGE }
     const sent = [
       call('Page.enable'),
       call('Inspector.enable'),
@@ -349,15 +356,19 @@ export class Tab {
     return sent
   }
 
-  #onFrameAttached({ sessionId, targetInfo, waitingForDebugger }: Attached): void {
+  #onAttached({ sessionId, targetInfo, waitingForDebugger }: Attached, parent: string): void {
     if (targetInfo.type !== 'iframe' || this.#sessions.size >= MAX_SESSIONS) {
-      if (waitingForDebugger) this.cdp.dispatch('Runtime.runIfWaitingForDebugger', {}, sessionId)
-      this.cdp.dispatch('Target.detachFromTarget', { sessionId })
-      return
+      return void this.#release(sessionId, parent)
     }
     this.#sessions.set(sessionId, { frameId: targetInfo.targetId })
     this.#endWorld(targetInfo.targetId)
     void this.#listenTo(sessionId, { isWaiting: waitingForDebugger })
+  }
+
+  /** Lets a worker run, and what it starts. Detaching before it runs would stop it for good. */
+  async #release(sessionId: string, parent: string): Promise<void> {
+    await this.cdp.call('Runtime.runIfWaitingForDebugger', {}, sessionId, SET_UP_MS).catch(() => undefined)
+    this.cdp.dispatch('Target.detachFromTarget', { sessionId }, parent)
   }
 
   #onFrameLeft(sessionId: string): void {
