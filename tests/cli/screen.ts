@@ -12,6 +12,8 @@ export interface Screen {
   /** Presses keys by their names in tmux, such as Enter or C-c. */
   press(...keys: string[]): void
   resize(columns: number, rows: number): void
+  /** Forgets what it shows, at once, so that nothing older is taken for what comes. */
+  clear(): void
   /** Waits until it shows this. */
   shows(what: RegExp, withinMs?: number): Promise<string>
 }
@@ -61,6 +63,7 @@ export function openScreen(
     press: (...keys) => void tmux('send-keys', '-t', 'test', ...keys),
     resize: (width, height) =>
       void tmux('resize-window', '-t', 'test', '-x', String(width), '-y', String(height)),
+    clear: () => void tmux('send-keys', '-R', '-t', 'test'),
     async shows(what, withinMs = WITHIN_MS) {
       let seen = ''
       try {
