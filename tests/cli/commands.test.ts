@@ -185,7 +185,7 @@ test('exit codes and errors tell what went wrong, on stderr', async () => {
 test('deleting what is gone is a success, and several are deleted at once', async () => {
   const sessions = await Promise.all([createSession(server), createSession(server)])
   const ids = sessions.map(({ session_id: id }) => id)
-  const ran = await berth(['browsers', 'delete', ...ids, 'nobody'])
+  const ran = await berth(['browsers', 'delete', ...ids, 'nobody', '--yes'])
   assert.equal(ran.code, 0, ran.stderr)
   for (const id of ids) assert.match(ran.stderr, new RegExp(`Ended ${id}`))
   assert.match(ran.stderr, /nobody does not exist/)

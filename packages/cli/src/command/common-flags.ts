@@ -58,6 +58,8 @@ export function addCommonFlags(command: Command, verb: Verb, operation: ApiOpera
       ).hideHelp(operation.body.length < 4),
     )
   if (verb.confirm) add(new Option('-y, --yes', 'Do not ask'))
+  // People say it to whatever deletes, also where nothing is asked.
+  else if (operation?.method === 'DELETE') add(new Option('-y, --yes').hideHelp())
   if (verb.wait) add(new Option('--wait', verb.wait.help))
   for (const option of globalFlags()) add(option)
 }
