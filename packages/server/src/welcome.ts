@@ -16,6 +16,7 @@ export function welcome(app: App, config: Config): string {
 
   ${keyLine}
   Address            ${url}
+  Dashboard          ${url}/dashboard
   Reference          ${url}/docs
 
   Try it:
