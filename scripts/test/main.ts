@@ -54,10 +54,15 @@ async function main(asked: Tier): Promise<number> {
     console.log(files.join('\n'))
     return 0
   }
-  if (files.length === 0)
+  if (files.length === 0) {
+    const remedy =
+      asked !== 'full' && choose(filesOf('full', root)).length > 0
+        ? `npm run test:full -- ${chosen.join(' ')} runs it`
+        : 'list them with --list'
     throw new Error(
-      `Cannot run the tier "${asked}": none of its files matches ${chosen.join(', ')}; list them with --list`,
+      `Cannot run the tier "${asked}": none of its files matches ${chosen.join(', ')}; ${remedy}`,
     )
+  }
   const isWhole = chosen.length === 0
   if (asked !== 'unit' && isWhole && !values['skip-static'] && !passesStaticChecks()) return 1
 
