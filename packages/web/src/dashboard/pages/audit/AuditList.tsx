@@ -1,4 +1,4 @@
-import type { ReactNode } from 'react'
+import { useCallback, useMemo, type ReactNode } from 'react'
 import type { AuditLogEntry } from '@berth/contracts/audit-logs'
 import { Badge, type Tone } from '../../parts/Badge.tsx'
 import { Dialog } from '../../parts/Dialog.tsx'
@@ -11,6 +11,7 @@ import { Search } from '../../parts/Search.tsx'
 import type { Column } from '../../parts/Table.tsx'
 import { Time } from '../../parts/Time.tsx'
 import { useUrl, type Url } from '../../parts/use-url.ts'
+import { distinctIds } from './distinct-ids.ts'
 import { Download } from './Download.tsx'
 import { isRange, ranges, type Filters } from './range.ts'
 import { useAuditLog } from './use-audit-log.ts'
@@ -42,8 +43,6 @@ const columns: readonly Column<AuditLogEntry>[] = [
   { name: 'When', width: '140px', render: ({ timestamp }) => <Time at={timestamp} /> },
 ]
 
-export const idOf = ({ timestamp, method, path }: AuditLogEntry) => `${timestamp} ${method} ${path}`
-
 export function filtersOf(url: Url): Filters {
   const range = url.text('range')
   return {
@@ -60,6 +59,8 @@ export function AuditList() {
   const url = useUrl()
   const filters = filtersOf(url)
   const list = useAuditLog(filters)
+  const ids = useMemo(() => distinctIds(list.rows), [list.rows])
+  const idOf = useCallback((entry: AuditLogEntry) => ids.get(entry) ?? '', [ids])
   const open = list.rows.find((entry) => idOf(entry) === url.text('open'))
   return (
     <>

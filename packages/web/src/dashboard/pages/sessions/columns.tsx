@@ -12,7 +12,7 @@ export function columnsOf(onTag: (name: string, value: string) => void): readonl
   return [
     {
       name: 'Session',
-      width: 'minmax(205px, 1.9fr)',
+      width: 'minmax(190px, 1.9fr)',
       isMain: true,
       render: ({ session_id: id, name }) => (
         <Link
@@ -30,7 +30,7 @@ export function columnsOf(onTag: (name: string, value: string) => void): readonl
     },
     {
       name: 'State',
-      width: '116px',
+      width: '98px',
       isMain: true,
       render: (session) => <SessionState session={session} />,
     },
@@ -39,7 +39,7 @@ export function columnsOf(onTag: (name: string, value: string) => void): readonl
       width: 'minmax(120px, 2.4fr)',
       render: ({ tags }) => <Tags tags={tags} max={MAX_TAGS} onPick={onTag} />,
     },
-    { name: 'Browser', width: '114px', render: modeOf },
+    { name: 'Browser', width: '98px', render: modeOf },
     {
       name: 'Profile',
       width: 'minmax(60px, 0.8fr)',
@@ -55,7 +55,7 @@ export function columnsOf(onTag: (name: string, value: string) => void): readonl
           </Link>
         ),
     },
-    { name: 'Created', width: '118px', render: ({ created_at: at }) => <Time at={at} /> },
+    { name: 'Created', width: '106px', render: ({ created_at: at }) => <Time at={at} /> },
     {
       name: 'Uptime',
       width: '84px',

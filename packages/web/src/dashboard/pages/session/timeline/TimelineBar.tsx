@@ -1,6 +1,7 @@
 // Search, filters, and where the events come from.
 import { useEffect, useState } from 'react'
 import { useApi } from '../../../api/context.ts'
+import { counted } from '../../../parts/counted.ts'
 import { Icon } from '../../../parts/Icon.tsx'
 import { Menu } from '../../../parts/Menu.tsx'
 import { useAct } from '../../../parts/use-act.ts'
@@ -101,8 +102,8 @@ const stateWords: Readonly<Record<LogView['state'], string>> = {
 
 const countOf = (shown: number, { lines }: LogView) =>
   shown === lines.length
-    ? `${lines.length.toLocaleString('en')} events`
-    : `${shown.toLocaleString('en')} of ${lines.length.toLocaleString('en')} events`
+    ? counted(lines.length, 'Events')
+    : `${shown.toLocaleString('en')} of ${counted(lines.length, 'Events')}`
 
 function Search({ value, onChange }: { value: string; onChange: (value: string) => void }) {
   const [text, setText] = useState(value)
