@@ -104,6 +104,7 @@ test('what cannot be a webhook is refused by the name of its field', async () =>
     ['url: .*BERTH_WEBHOOK_ALLOW', { url: 'https://[::ffff:10.0.0.1]/' }],
     ['url: .*BERTH_WEBHOOK_ALLOW', { url: 'http://169.254.169.254/latest' }],
     ['url: .*BERTH_WEBHOOK_ALLOW', { url: 'https://private.example/' }],
+    ['url: .*not listed in BERTH_WEBHOOK_ALLOW', { url: 'http://host.berth.internal:4100/' }],
     ['url', { url: 'https://absent.example/' }],
     ['url', { url: 'https://public.example:25/' }],
     ['event_types', { url: NOWHERE, event_types: ['session.exploded'] }],

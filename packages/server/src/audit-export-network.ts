@@ -12,7 +12,10 @@ const CONNECT_MS = 20_000
 
 /** What sessions may reach (BERTH_EGRESS_ALLOW) is no reason for the server to send its audit log there. */
 export function newAuditExportNetwork(config: Config): ExportNetwork {
-  const policy = new EgressPolicy({ allow: config.BERTH_AUDIT_EXPORT_ALLOW })
+  const policy = new EgressPolicy({
+    allow: config.BERTH_AUDIT_EXPORT_ALLOW,
+    listedIn: 'BERTH_AUDIT_EXPORT_ALLOW',
+  })
   const upstream = new PerCallUpstream({ ...directOptions(config), policy })
   return {
     refusalOf: (url) => {

@@ -10,7 +10,7 @@ import { Unreachable, type WebhookNetwork } from './tenancy/webhooks/types.ts'
 
 /** What sessions may reach (BERTH_EGRESS_ALLOW) is no reason for the server to send anything there. */
 export function newWebhookNetwork(config: Config): WebhookNetwork {
-  const policy = new EgressPolicy({ allow: config.BERTH_WEBHOOK_ALLOW })
+  const policy = new EgressPolicy({ allow: config.BERTH_WEBHOOK_ALLOW, listedIn: 'BERTH_WEBHOOK_ALLOW' })
   const direct = { policy, names: newSystemNames(config) }
   const upstream = new PerCallUpstream(direct)
   return {

@@ -13,8 +13,10 @@ import type { Target } from './target.ts'
 export type Verdict = { readonly allowed: true } | { readonly allowed: false; readonly reason: string }
 
 export interface EgressPolicyOptions {
-  /** The entries of BERTH_EGRESS_ALLOW. */
+  /** The entries of BERTH_EGRESS_ALLOW, or of the setting that `listedIn` names. */
   readonly allow: readonly string[]
+  /** The setting that a refusal names. */
+  readonly listedIn?: string
   /** Closed even where the address is open, unless an entry names the host with this port. */
   readonly deniedPorts?: readonly number[]
   /** Addresses of this machine: connections to them never leave it, so no firewall sees them. */
@@ -25,7 +27,6 @@ const HOST_NAME = 'host.berth.internal'
 const HOST_LOOPBACK = ['127.0.0.1', '::1']
 const SMTP_PORT = 25
 const ALLOWED: Verdict = { allowed: true }
-const NOT_LISTED = 'is not listed in BERTH_EGRESS_ALLOW'
 
 /** What a listed name may resolve to. Everything else, above all metadata services, needs a listed CIDR. */
 const LISTED_NAME_KINDS = new Set(['unicast', 'private', 'uniqueLocal', 'carrierGradeNat', 'loopback'])
@@ -62,7 +63,10 @@ export class EgressPolicy {
     const listing = this.#allowList.listingOf(host, port)
     if (this.#deniedPorts.has(port) && listing !== 'exact') return denied(`port ${port} is denied`)
     if (listing !== 'none') return ALLOWED
-    if (host === HOST_NAME) return denied(`"${HOST_NAME}:${port}" ${NOT_LISTED}`)
+    if (host === HOST_NAME) {
+      const { listedIn = 'BERTH_EGRESS_ALLOW' } = this.#options
+      return denied(`"${HOST_NAME}:${port}" is not listed in ${listedIn}`)
+    }
     if (!isLoopbackName(host)) return ALLOWED
     const isOpen = HOST_LOOPBACK.some((address) => this.judgeAddress(address, port).allowed)
     return isOpen ? ALLOWED : denied('it names loopback')

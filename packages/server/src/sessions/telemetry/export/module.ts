@@ -23,7 +23,10 @@ export function newTelemetryExport(
 ): TelemetryExportModule {
   const { version, ...given } = options
   const direct = {
-    policy: new EgressPolicy({ allow: config.BERTH_TELEMETRY_EXPORT_ALLOW }),
+    policy: new EgressPolicy({
+      allow: config.BERTH_TELEMETRY_EXPORT_ALLOW,
+      listedIn: 'BERTH_TELEMETRY_EXPORT_ALLOW',
+    }),
     names: newSystemNames(config),
   }
   const client = new CollectorClient({ upstream: new PerCallUpstream(direct), version })
