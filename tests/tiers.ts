@@ -42,6 +42,8 @@ const fullOnly: Readonly<Record<string, string>> = {
     'every kind of event, and receivers that fail; the blocks of docs/webhooks.md stay',
   'tests/e2e/webhooks.test.ts': 'a real browser with a recording; the same stay',
   'tests/faults/webhooks.test.ts': 'kills, and receivers that hang, for minutes; the same stay',
+  'tests/e2e/deep-standby.test.ts':
+    'real sessions and swap of the machine, for minutes; the unit tests of sessions/browsers and instances/local/swap stay',
   'tests/hostile/apps.test.ts': 'hostile apps in real sandboxes; tests/e2e/apps.test.ts stays',
   'tests/hostile/repl.test.ts': 'hostile code in the REPL; tests/e2e/executors.test.ts stays',
   'tests/agent/executors.test.ts':

@@ -74,6 +74,11 @@ export interface Effort {
   readonly longFrozenSeconds: number
   /** Seconds for sessions that are frozen with open sockets. */
   readonly standbyAfterSeconds: number
+  /** Sessions in deep standby, how many of them wake on each kind of swap, and how many sleep beside one that works. */
+  readonly deepSessions: number
+  readonly deepWakes: number
+  readonly deepNeighbours: number
+  readonly deepPairs: number
   /** Pairs of written files, and their size. */
   readonly filePairs: number
   readonly fileMegabytes: number
@@ -148,6 +153,10 @@ export const fullEffort: Effort = {
   longWakePairs: 0,
   longFrozenSeconds: 180,
   standbyAfterSeconds: 5,
+  deepSessions: 100,
+  deepWakes: 60,
+  deepNeighbours: 20,
+  deepPairs: 6,
   filePairs: 20,
   fileMegabytes: 256,
   profileMegabytes: 100,
@@ -184,6 +193,9 @@ export const quickEffort: Effort = {
   soakCycles: 100,
   memoryPairs: 2,
   wakePairs: 8,
+  deepSessions: 20,
+  deepWakes: 20,
+  deepPairs: 2,
   filePairs: 6,
   pageLoads: 7,
   scrolls: 2,
@@ -256,6 +268,10 @@ export const smokeEffort: Effort = {
   longWakePairs: 0,
   longFrozenSeconds: 180,
   standbyAfterSeconds: 1,
+  deepSessions: 2,
+  deepWakes: 2,
+  deepNeighbours: 1,
+  deepPairs: 1,
   filePairs: 1,
   fileMegabytes: 4,
   profileMegabytes: 4,

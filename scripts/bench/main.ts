@@ -25,6 +25,7 @@ import { dashboardListRow } from './rows/dashboard-list.ts'
 import { dashboardLoadRow } from './rows/dashboard-load.ts'
 import { dashboardTimelineRow } from './rows/dashboard-timeline.ts'
 import { dashboardWatchRow } from './rows/dashboard-watch.ts'
+import { deepStandbyRow } from './rows/deep-standby.ts'
 import { deleteSessionRow } from './rows/delete-session.ts'
 import { execRow } from './rows/exec.ts'
 import { getProjectRow } from './rows/get-project.ts'
@@ -91,6 +92,7 @@ const allRows: readonly Row[] = [
   memoryRow,
   standbyRow,
   wakeRow,
+  deepStandbyRow,
   connectionMemoryRow,
   dashboardWatchRow,
   dashboardLoadRow,

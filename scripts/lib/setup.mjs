@@ -12,6 +12,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
+import { packageForDeepStandby } from './deep-standby.mjs'
 import { linkPostgres } from './postgres-links.mjs'
 import { lockSetUp } from './set-up-lock.mjs'
 import { makeSystem } from './system/system.mjs'
@@ -45,6 +46,7 @@ function setUpAlone({ root, packages, tools, isProduction }) {
     ...(isRoot ? [{ command: 'useradd', package: 'passwd' }] : []),
     ...packages.map((each) => (typeof each === 'string' ? { command: each, package: each } : each)),
     ...sessionPackages,
+    ...packagesForDeepStandby(),
   ])
   if (isRoot) makeAccount()
   const node = findNode(root)
@@ -68,6 +70,12 @@ function makeSystemForInstances(root) {
   } catch (error) {
     say(`instances see the whole /usr of this machine: ${error.message}`)
   }
+}
+
+function packagesForDeepStandby() {
+  const wanted = process.env.BERTH_DEEP_STANDBY_SWAP || 'auto'
+  const needed = isRoot ? packageForDeepStandby({ wanted, say }) : undefined
+  return needed ? [needed] : []
 }
 
 /** Optional: without them the server runs and reports what is missing, but cannot create sessions. */

@@ -89,6 +89,8 @@ export const endReasons = [
 ] as const
 export type EndReason = (typeof endReasons)[number]
 
+/** Whether a session on standby has given its memory back. */
+export const standbyDepths = ['light', 'deep'] as const
 /** What a session does now. Sessions that are still starting are in no answer. */
 export const shownStates = ['ready', 'standby', 'ended'] as const
 export type ShownState = (typeof shownStates)[number]
@@ -154,6 +156,12 @@ export const Browser = Type.Object(
           'Extension: `ready`: it runs. `standby`: its processes are frozen until somebody uses it. `ended`: `end_reason` says why',
       }),
     ),
+    standby: Type.Optional(
+      OneOf(standbyDepths, {
+        description:
+          'Extension: only while `state` is `standby`. `light`: it keeps its memory. `deep`: its memory was moved to swap, and comes back when somebody uses it',
+      }),
+    ),
     deleted_at: Type.Optional(Timestamp('When the session ended; absent while it is active')),
     end_reason: Type.Optional(
       OneOf(endReasons, { description: 'Why the session ended; absent while it is active' }),
@@ -164,6 +172,18 @@ export const Browser = Type.Object(
           uptime_ms: Type.Integer({
             description: 'Milliseconds that the session ran, without time on standby',
           }),
+          resident_bytes: Type.Optional(
+            Type.Integer({
+              description:
+                'Extension: bytes of memory that it takes on its host, as seen in the last seconds; memory in swap is not among them',
+            }),
+          ),
+          last_wake_ms: Type.Optional(
+            Type.Integer({
+              description:
+                'Extension: how long its last wake took, from the request until it ran, and after deep standby until it answered',
+            }),
+          ),
         },
         { description: 'Resource usage' },
       ),

@@ -28,7 +28,7 @@ import { newServer } from './http/server.ts'
 import { Readiness } from './http/system/readiness.ts'
 import { systemRoutes } from './http/system/routes.ts'
 import { StatusReport } from './http/system/status.ts'
-import type { Driver, GpuReport } from './instances/driver/driver.ts'
+import type { DeepStandbyReport, Driver, GpuReport } from './instances/driver/driver.ts'
 import { newInstances, openDriver, openKeptDriver } from './instances/module.ts'
 import type { LoginEngine } from './logins/connections/engine.ts'
 import { agentLogins } from './logins/engine/agent-logins.ts'
@@ -213,7 +213,10 @@ export async function startApp(config: Config, serverLog: ServerLog, engines = s
       status: new StatusReport({
         readiness,
         canRunSessions: () => instances.shortcomings.length === 0,
-        further: () => gpuStatus(instances.capabilities.gpu),
+        further: () => [
+          ...gpuStatus(instances.capabilities.gpu),
+          ...deepStandbyStatus(sessions.deepStandbyReport()),
+        ],
       }),
       metrics,
       openApi: () => JSON.stringify(openApiDocument(operations)),
@@ -266,6 +269,12 @@ function gpuStatus({ gpus, problems, isUnwanted }: GpuReport) {
   const isUp = gpus.length > 0
   const detail = isUp ? gpus.map(({ name }) => name).join(', ') : problems.join('; ')
   return [{ name: 'GPU sessions', isUp, detail }]
+}
+
+/** Not an operational outage: sessions on standby keep their memory, as they would without it. */
+function deepStandbyStatus({ place, problem, isUnwanted }: DeepStandbyReport) {
+  if (isUnwanted) return []
+  return [{ name: 'Deep standby', isUp: place !== undefined, detail: place ?? problem ?? '' }]
 }
 
 function newHeldActs({ BERTH_DATABASE_POOL: connections }: Config): FairTurns {

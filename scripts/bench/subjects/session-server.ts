@@ -24,6 +24,8 @@ export interface ServerSettings {
   readonly empty?: number
   /** Settings of a server whose sessions are in the Pods of a cluster. */
   readonly cluster?: Readonly<Record<string, string>>
+  /** Where sessions in deep standby have their memory, and after how many seconds; by default there is none. */
+  readonly deepStandby?: { readonly swap: string; readonly seconds: number }
 }
 
 export type SessionRequest = CreateBrowserRequest & { readonly standby_after_seconds?: number }

@@ -94,7 +94,7 @@ export class SessionServers {
 
   async #start(settings: ServerSettings): Promise<SessionServer> {
     const dataDir = this.#freeDirs.pop() ?? tempDir(this.#cleanup)
-    const { warmHeadless = 0, warmHeadful = 0, empty = 0, cluster } = settings
+    const { warmHeadless = 0, warmHeadful = 0, empty = 0, cluster, deepStandby } = settings
     const env = {
       ...this.#options.env,
       BERTH_WARM_HEADLESS: String(warmHeadless),
@@ -102,6 +102,10 @@ export class SessionServers {
       ...(hasEmptyInstances && { [EMPTY_SETTING]: String(empty) }),
       ...(await this.site()).allow,
       ...cluster,
+      ...(deepStandby && {
+        BERTH_DEEP_STANDBY_SWAP: deepStandby.swap,
+        BERTH_DEEP_STANDBY_SECONDS: String(deepStandby.seconds),
+      }),
     }
     const startable = oursWithSessions({ node: this.#ownNode(), dataDir, env })
     const started = await startUntilHealthy(this.#cleanup, startable, this.#options.cores)

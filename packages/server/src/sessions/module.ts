@@ -5,12 +5,15 @@ import type { FastifyInstance } from 'fastify'
 import type { Guard } from '../http/access.ts'
 import type { Call, Route } from '../http/call.ts'
 import type { RequestShares } from '../http/request-shares.ts'
+import type { DeepStandbyReport } from '../instances/driver/driver.ts'
 import type { Instances, ReadyInstance } from '../instances/stock/instances.ts'
 import type { Platform } from '../platform/module.ts'
 import { serviceSecret } from '../platform/secrets/service-secret.ts'
 import { findDefaultProject } from '../tenancy/projects/store.ts'
 import type { StorageLimits } from '../tenancy/storage/storage-limits.ts'
 import type { ExtraSource } from './browsers/extras.ts'
+import { DeepStandby } from './browsers/deep-standby.ts'
+import { watchStandby } from './browsers/standby-metrics.ts'
 import { LiveSessions } from './browsers/live-sessions.ts'
 import { HostRoom } from './browsers/host-room.ts'
 import { browserRoutes, callerOf } from './browsers/routes.ts'
@@ -85,6 +88,8 @@ export interface SessionsModule {
   readonly browsers: BrowserService
   readonly tokens: SessionTokens
   readonly saves: SaveWatch
+  /** Whether sessions on standby give their memory back. */
+  deepStandbyReport(): DeepStandbyReport
   readonly routes: readonly Route[]
   /** Admits callers that present a session token. */
   readonly guard: Guard
@@ -160,6 +165,13 @@ export async function newSessions(options: SessionsModuleOptions): Promise<Sessi
   })
   const region = config.BERTH_REGION
   const room = new HostRoom({ live, instances, maxSessions: config.BERTH_HOST_MAX_SESSIONS })
+  const deepStandby = new DeepStandby({
+    live,
+    instances,
+    afterSeconds: config.BERTH_DEEP_STANDBY_SECONDS,
+    log,
+  })
+  watchStandby(metrics, { live, deepStandby })
   const sessions = new Sessions({
     db,
     live,
@@ -169,6 +181,7 @@ export async function newSessions(options: SessionsModuleOptions): Promise<Sessi
     leaseSeconds,
     region,
     room,
+    deepStandby,
     telemetry,
     routeOf: (record) => sessionProxies.routeOf(record),
     beforeDestroy: async ({ id, projectId, instance, reason, hasProfile }) => {
@@ -324,6 +337,7 @@ export async function newSessions(options: SessionsModuleOptions): Promise<Sessi
     browsers,
     tokens,
     saves,
+    deepStandbyReport: () => deepStandby.report,
     routes: [
       ...browserRoutes(browsers),
       ...overviewRoutes(overview),
@@ -358,6 +372,7 @@ export async function newSessions(options: SessionsModuleOptions): Promise<Sessi
     close: async ({ endAll }) => {
       await pools.close()
       await starts.close()
+      await deepStandby.close()
       // Sessions that keep running need their recordings handed over first. Sessions that end still deliver their
       // last pictures, so their recordings close after them.
       if (!endAll) await recordings.close({ finishes: instances.areShared })

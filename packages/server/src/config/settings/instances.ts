@@ -1,4 +1,5 @@
 import { boolean, commaList, integer, matching, versionList } from '../parsers/basic.ts'
+import { swapPlace } from '../parsers/swap.ts'
 import { setting } from './setting.ts'
 
 export const instanceSettings = {
@@ -55,6 +56,18 @@ export const instanceSettings = {
     unit: 'processes and threads',
     parse: integer(64, 1_000_000),
     help: 'Processes and threads one session may have.',
+  }),
+  BERTH_DEEP_STANDBY_SWAP: setting({
+    default: 'auto',
+    parse: swapPlace,
+    help: 'Where the memory of sessions in deep standby goes: auto for zram or else file, zram, file for an encrypted swap file, off, or a comma list of all swap devices of the machine, which allows them.',
+  }),
+  BERTH_DEEP_STANDBY_SWAP_MB: setting({
+    default: '0',
+    shownDefault: 'half of the memory of the machine',
+    unit: 'MB',
+    parse: integer(0, 100_000_000),
+    help: 'Memory that zram may take, or size of the swap file.',
   }),
   BERTH_GPU: setting({
     default: 'auto',

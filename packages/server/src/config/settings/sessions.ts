@@ -8,6 +8,12 @@ export const sessionSettings = {
     parse: integer(2, 3600),
     help: 'How long sessions stay alive without a server; a server that starts in this time takes them over.',
   }),
+  BERTH_DEEP_STANDBY_SECONDS: setting({
+    default: '60',
+    unit: 'seconds',
+    parse: integer(0, 1_000_000),
+    help: 'How long a session is on standby before its memory is moved to swap; 0 for never. It is moved earlier when memory is short.',
+  }),
   BERTH_ACQUIRE_WAIT_SECONDS: setting({
     default: '50',
     unit: 'seconds',

@@ -68,10 +68,39 @@ export interface GpuReport {
   readonly isUnwanted: boolean
 }
 
+export interface MemoryUse {
+  readonly residentBytes: number
+  readonly swappedBytes: number
+}
+
+/** Whether the memory of frozen instances can be moved to swap. */
+export interface DeepStandbyReport {
+  /** Where it goes, such as "zram, up to 6027 MB"; undefined when it is off. */
+  readonly place: string | undefined
+  /** Why it is off, and what to do. */
+  readonly problem: string | undefined
+  /** Whether the operator wants it off: then nothing is broken. */
+  readonly isUnwanted: boolean
+}
+
+export interface SwapRoom {
+  readonly freeBytes: number
+  readonly totalBytes: number
+}
+
+export interface DriverMemory {
+  readonly report: DeepStandbyReport
+  /** Of what deep standby may use. */
+  readonly swap: SwapRoom
+  /** By the id of the instance. */
+  readonly uses: ReadonlyMap<string, MemoryUse>
+}
+
 export interface Capabilities {
   readonly headful: boolean
   readonly gpu: GpuReport
   readonly freeze: boolean
+  readonly deepStandby: DeepStandbyReport
   /**
    * Instances run on other machines. Each keeps the limits that it was made with, and what this machine has left says
    * nothing about them.
@@ -97,6 +126,8 @@ export interface Driver {
    * instances every server reaches; a server that is gone for good ends the others' instances with it.
    */
   find?(id: string): Promise<Instance | undefined>
+  /** What instances use of memory and swap. Undefined where nobody knows. */
+  readMemory?(): Promise<DriverMemory>
   /** Lets this process go before others, where it may not do so itself. */
   goAhead?(): void
   /** Releases everything except the instances, which stay alive until their lease ends. */
@@ -116,6 +147,13 @@ export interface Instance {
   freeze(): Promise<void>
   thaw(): Promise<void>
   readonly isFrozen: boolean
+  /**
+   * Moves the memory of a frozen instance to swap, as far as there is room. thaw() interrupts it. Undefined where no
+   * instance can.
+   */
+  pageOut?(): Promise<MemoryUse>
+  /** Whether its memory was moved to swap since it was frozen. */
+  readonly isPagedOut?: boolean
   /**
    * Changes the egress route at once and cuts existing connections. A new instance has the direct route; an
    * adopted one has no route until this is called.

@@ -15,7 +15,12 @@ class FakeInstance {
   readonly calls: string[] = []
   readonly #ended = Promise.withResolvers<string>()
   readonly ended = this.#ended.promise
+  readonly isPagedOut = true
   freeze = async () => void this.calls.push('freeze')
+  pageOut = async () => {
+    this.calls.push('pageOut')
+    return { residentBytes: 1, swappedBytes: 2 }
+  }
   setLimits = async () => void this.calls.push('setLimits')
   connectDirectly = () => undefined
   destroy = async () => this.#ended.resolve('destroyed')
@@ -23,13 +28,20 @@ class FakeInstance {
 
 const gpu = { gpus: [{ device: '/dev/nvidia0', name: 'NVIDIA L4' }], problems: [], isUnwanted: false }
 
+const deepStandby = { place: 'zram', problem: undefined, isUnwanted: false }
+const memory = {
+  report: deepStandby,
+  swap: { freeBytes: 3, totalBytes: 4 },
+  uses: new Map([[id, { residentBytes: 1, swappedBytes: 2 }]]),
+}
+
 function keeper() {
   const sent: FromKeeper[] = []
   const abuses: string[] = []
   const started: InstanceOptions[] = []
   const instance = new FakeInstance()
   const driver = {
-    capabilities: { headful: true, gpu, freeze: true, locales: new Set(['en-US']) },
+    capabilities: { headful: true, gpu, freeze: true, deepStandby, locales: new Set(['en-US']) },
     shortcomings: [],
     instancesDir: '/run/instances',
     start: async (options: InstanceOptions, signal: AbortSignal) => {
@@ -41,6 +53,7 @@ function keeper() {
       return instance
     },
     adopt: async () => [instance],
+    readMemory: async () => memory,
     close: async () => {},
   }
   const service = new KeeperService({
@@ -79,6 +92,7 @@ test('a request is answered under its number, and an end is reported before the 
         headful: true,
         gpu,
         freeze: true,
+        deepStandby,
         locales: ['en-US'],
         shortcomings: [],
         instancesDir: '/run/instances',
@@ -176,4 +190,25 @@ test('the server is told why there is no GPU, and can tell it from a failure', a
     calls.ask({ ask: 'adopt' }),
     (error) => error instanceof NoGpu && error.message === 'it has vanished',
   )
+})
+
+test('memory is moved for a known instance only, and what was moved stays so for the next server', async () => {
+  const { service, sent, instance } = keeper()
+  await service.receive({ n: 0, ask: 'open' })
+  await service.receive({ n: 1, ask: 'pageOut', id })
+  await service.receive({ n: 2, ask: 'adopt' })
+  await service.receive({ n: 3, ask: 'pageOut', id })
+  await service.receive({ n: 4, ask: 'pageOut', id: '../x' })
+  await service.receive({ n: 5, ask: 'readMemory' })
+  assert.deepEqual(instance.calls, ['pageOut'])
+  assert.deepEqual(sent.slice(1, 4), [
+    { n: 1, failure: { messages: [`Cannot freeze or thaw instance "${id}": it has ended`] } },
+    { n: 2, value: [{ id, isPagedOut: true }] },
+    { n: 3, value: { residentBytes: 1, swappedBytes: 2 } },
+  ])
+  assert.match(JSON.stringify(sent[4]), /pageOut\.id/)
+  assert.deepEqual(sent[5], {
+    n: 5,
+    value: { ...memory, uses: [[id, { residentBytes: 1, swappedBytes: 2 }]] },
+  })
 })

@@ -10,12 +10,14 @@ import { HandedEgress } from './handed-egress.ts'
 import {
   checkRequest,
   numberOf,
+  type Adopted,
   type AskFor,
   type Failure,
   type FromKeeper,
   type MaxLimits,
   type Opened,
   type Request,
+  type SentMemory,
 } from './messages.ts'
 import { SentLog } from './sent-log.ts'
 
@@ -82,7 +84,9 @@ export class KeeperService {
       case 'adopt': {
         const adopted = await (await this.#opened()).adopt()
         for (const instance of adopted) this.#own(instance)
-        return { value: adopted.map(({ id }) => id) }
+        return {
+          value: adopted.map(({ id, isPagedOut }): Adopted => ({ id, isPagedOut })),
+        }
       }
       case 'connect': {
         const handle = this.#instances.get(request.id)?.connectDirectly()
@@ -94,6 +98,12 @@ export class KeeperService {
       case 'thaw':
         await this.#instance(request.id).thaw()
         return {}
+      case 'pageOut':
+        return { value: await this.#instance(request.id).pageOut() }
+      case 'readMemory': {
+        const { uses, ...memory } = await (await this.#opened()).readMemory()
+        return { value: { ...memory, uses: [...uses] } satisfies SentMemory }
+      }
       // An instance that has ended needs none of these.
       case 'setLimits':
         await this.#instances.get(request.id)?.setLimits(request.limits)

@@ -1,5 +1,5 @@
 // The driver of a server that root started: the keeper, which is still root, makes the instances.
-import type { Capabilities, Driver, Instance, InstanceOptions } from '../driver/driver.ts'
+import type { Capabilities, Driver, DriverMemory, Instance, InstanceOptions } from '../driver/driver.ts'
 import type { Log } from '../driver/log.ts'
 import type { EgressProxy } from '../egress/proxy.ts'
 import { CLOSED, DIRECT } from '../egress/route.ts'
@@ -7,7 +7,7 @@ import type { EgressListener } from '../local/egress.ts'
 import { InstanceDirectory } from '../local/instance-directory.ts'
 import { KeeperCalls, processPort, type KeeperEvent, type KeeperPort } from './keeper-calls.ts'
 import { KeptInstance } from './kept-instance.ts'
-import type { Opened } from './messages.ts'
+import type { Adopted, Opened, SentMemory } from './messages.ts'
 import { readError } from './sent-log.ts'
 
 /** As Node's own handles are. */
@@ -47,8 +47,8 @@ export class KeptDriver implements Driver {
   }
 
   get capabilities(): Capabilities {
-    const { headful, gpu, freeze, locales } = this.#opened!
-    return { headful, gpu, freeze, locales: new Set(locales) }
+    const { headful, gpu, freeze, deepStandby, locales } = this.#opened!
+    return { headful, gpu, freeze, deepStandby, locales: new Set(locales) }
   }
 
   get shortcomings(): readonly string[] {
@@ -85,11 +85,18 @@ export class KeptDriver implements Driver {
   async adopt(): Promise<Instance[]> {
     const { value } = await this.#calls.ask({ ask: 'adopt' })
     // SAFETY: the keeper is trusted.
-    const ids = value as string[]
-    const adopted = await Promise.all(ids.map((id) => this.#own(id)))
+    const found = value as Adopted[]
+    const adopted = await Promise.all(found.map(({ id, isPagedOut }) => this.#own(id, { isPagedOut })))
     // Of those that could not be taken over in the end.
     await Promise.all([...this.#listeners.keys()].map((id) => this.#dropListener(id)))
     return adopted
+  }
+
+  async readMemory(): Promise<DriverMemory> {
+    const { value } = await this.#calls.ask({ ask: 'readMemory' })
+    // SAFETY: the keeper is trusted.
+    const { uses, ...memory } = value as SentMemory
+    return { ...memory, uses: new Map(uses) }
   }
 
   /** From now on the keeper lets this process go before others. */
@@ -155,13 +162,13 @@ export class KeptDriver implements Driver {
     await listener.acceptArrivals(handle)
   }
 
-  async #own(id: string): Promise<KeptInstance> {
+  async #own(id: string, { isPagedOut } = { isPagedOut: false }): Promise<KeptInstance> {
     const listener = this.#listeners.get(id)
     if (!listener) throw new Error(`Cannot use instance "${id}": the keeper gave no egress socket`)
     const egress = await listener
     this.#listeners.delete(id)
     const directory = new InstanceDirectory(this.#opened!.instancesDir, id)
-    const instance = new KeptInstance({ id, directory, egress, calls: this.#calls })
+    const instance = new KeptInstance({ id, directory, egress, calls: this.#calls, isPagedOut })
     this.#instances.set(id, instance)
     void this.#finish(id)
     return instance

@@ -4,7 +4,7 @@ import { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { LinkPurpose } from '@berth/contracts/link'
 import { unlessAborted } from '@berth/kit/abort'
-import type { Instance, InstanceEnd, InstanceLimits, OomKill } from '../driver/driver.ts'
+import type { Instance, InstanceEnd, InstanceLimits, MemoryUse, OomKill } from '../driver/driver.ts'
 import type { Openings } from '../egress/openings.ts'
 import type { EgressRoute } from '../egress/route.ts'
 import type { EgressListener } from '../local/egress.ts'
@@ -17,6 +17,8 @@ export interface KeptInstanceOptions {
   readonly directory: InstanceDirectory
   readonly calls: KeeperCalls
   readonly egress: EgressListener
+  /** An earlier server left it in deep standby, and it still is. */
+  readonly isPagedOut: boolean
 }
 
 export class KeptInstance implements Instance {
@@ -25,13 +27,16 @@ export class KeptInstance implements Instance {
   readonly #options: KeptInstanceOptions
   readonly #link: Link
   readonly #resolveEnded: (end: InstanceEnd) => void
-  #isFrozen = false
+  #isFrozen: boolean
+  #isPagedOut: boolean
   #lastOomKill: OomKill | undefined
   #released: Promise<void> | undefined
 
   constructor(options: KeptInstanceOptions) {
     this.id = options.id
     this.#options = options
+    this.#isFrozen = options.isPagedOut
+    this.#isPagedOut = options.isPagedOut
     this.#link = new Link({ id: options.id, path: options.directory.linkPath })
     const { promise, resolve } = Promise.withResolvers<InstanceEnd>()
     this.ended = promise
@@ -48,6 +53,10 @@ export class KeptInstance implements Instance {
 
   get isFrozen(): boolean {
     return this.#isFrozen
+  }
+
+  get isPagedOut(): boolean {
+    return this.#isPagedOut
   }
 
   get traffic(): { readonly sent: number; readonly received: number } {
@@ -88,6 +97,14 @@ export class KeptInstance implements Instance {
   async thaw(): Promise<void> {
     await this.#options.calls.ask({ ask: 'thaw', id: this.id })
     this.#isFrozen = false
+    this.#isPagedOut = false
+  }
+
+  async pageOut(): Promise<MemoryUse> {
+    const { value } = await this.#options.calls.ask({ ask: 'pageOut', id: this.id })
+    this.#isPagedOut = this.#isFrozen
+    // SAFETY: the keeper is trusted.
+    return value as MemoryUse
   }
 
   setRoute(route: EgressRoute): void {
@@ -125,6 +142,7 @@ export class KeptInstance implements Instance {
     this.#lastOomKill = oomKill
     await this.release()
     this.#isFrozen = false
+    this.#isPagedOut = false
     this.#resolveEnded(end)
   }
 

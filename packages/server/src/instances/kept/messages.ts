@@ -2,7 +2,14 @@
 // nothing: each request is checked here, field by field, before anything looks at it. Node's own channel between parent
 // and child carries the messages, and the sockets that the keeper hands over.
 import type { BrowserStart } from '@berth/contracts/link'
-import type { Capabilities, InstanceEnd, InstanceLimits, OomKill } from '../driver/driver.ts'
+import type {
+  Capabilities,
+  DriverMemory,
+  InstanceEnd,
+  InstanceLimits,
+  MemoryUse,
+  OomKill,
+} from '../driver/driver.ts'
 
 /** What an agent is started with. The keeper itself adds the lease and the uids. */
 export interface AgentWish {
@@ -26,6 +33,10 @@ interface Asks {
   connect: { readonly id: string }
   freeze: { readonly id: string }
   thaw: { readonly id: string }
+  /** Moves the memory of a frozen instance to swap; thaw interrupts it. */
+  pageOut: { readonly id: string }
+  /** What instances use of memory and swap. */
+  readMemory: object
   setLimits: { readonly id: string; readonly limits: InstanceLimits }
   setBackground: { readonly id: string; readonly isBackground: boolean }
   endureOom: { readonly id: string }
@@ -52,6 +63,16 @@ export interface Opened extends Omit<Capabilities, 'locales'> {
   readonly shortcomings: readonly string[]
   /** Where the sockets of agents are; empty if no instance can start. */
   readonly instancesDir: string
+}
+
+export interface Adopted {
+  readonly id: string
+  /** It stays frozen. */
+  readonly isPagedOut: boolean
+}
+
+export interface SentMemory extends Omit<DriverMemory, 'uses'> {
+  readonly uses: readonly (readonly [id: string, use: MemoryUse])[]
 }
 
 /** From the keeper, which the server trusts. */
@@ -105,6 +126,8 @@ const checks: Readonly<Record<Ask, (max: MaxLimits) => Readonly<Record<string, C
   connect: () => ({ id }),
   freeze: () => ({ id }),
   thaw: () => ({ id }),
+  pageOut: () => ({ id }),
+  readMemory: () => ({}),
   setLimits: (max) => ({ id, limits: limits(max) }),
   setBackground: () => ({ id, isBackground: boolean }),
   endureOom: () => ({ id }),

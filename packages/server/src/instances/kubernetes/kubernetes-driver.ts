@@ -95,6 +95,11 @@ export class KubernetesDriver implements Driver {
       headful: true,
       gpu: gpuOf(options.place),
       freeze: options.freezer !== undefined,
+      deepStandby: {
+        place: undefined,
+        problem: 'the memory of Pods is the business of their nodes',
+        isUnwanted: true,
+      },
       isElsewhere: true,
       locales: locales(),
     }

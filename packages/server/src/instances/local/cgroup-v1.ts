@@ -2,7 +2,7 @@
 // https://docs.kernel.org/admin-guide/cgroup-v1/
 import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import type { InstanceLimits } from '../driver/driver.ts'
+import type { InstanceLimits, MemoryUse } from '../driver/driver.ts'
 import {
   groupsIn,
   killUntilEmpty,
@@ -17,8 +17,18 @@ import {
   writeIfThere,
 } from './cgroup-files.ts'
 import type { V1Controller } from './cgroup-location.ts'
-import { CPU_PERIOD_US, processorShares, wantedControllers, type Cgroup, type Cgroups } from './cgroup.ts'
+import {
+  CPU_PERIOD_US,
+  processorShares,
+  wantedControllers,
+  type Cgroup,
+  type Cgroups,
+  type PageOutFile,
+} from './cgroup.ts'
 import { waitUntilFrozen } from './freezing.ts'
+
+/** Anonymous memory only: files are shared with other sessions, and the kernel can read them again. */
+const SWAPPINESS_ANONYMOUS = 200
 
 type Groups = ReadonlyMap<V1Controller, string>
 
@@ -26,6 +36,7 @@ export class CgroupsV1 implements Cgroups {
   readonly kind = 'v1'
   readonly missing: readonly string[]
   readonly canFreeze: boolean
+  readonly whyNoPageOut: string | undefined
   readonly #parents: Groups
 
   constructor(bases: Groups, name: string) {
@@ -37,6 +48,7 @@ export class CgroupsV1 implements Cgroups {
     this.#parents = parents
     this.missing = wantedControllers.filter((controller) => !parents.has(controller))
     this.canFreeze = parents.has('freezer')
+    this.whyNoPageOut = whyNoPageOut(parents)
   }
 
   get parents(): string[] {
@@ -89,13 +101,14 @@ class CgroupV1 implements Cgroup {
 
   make(limits: InstanceLimits): void {
     for (const directory of this.#directories) makeGroup(directory)
+    this.setSwapping(false)
     this.setLimits(limits)
   }
 
   setLimits(limits: InstanceLimits): void {
     const memory = this.#groups.get('memory')
     if (memory) {
-      // The limit for memory plus swap, so equal limits mean no swap. Only kernels that count swap have it.
+      // The limit for memory plus swap, so swap gives an instance no more. Only kernels that count swap have it.
       // It must never be below the memory limit, so it is lifted first.
       writeIfThere(memory, 'memory.memsw.limit_in_bytes', -1)
       write(memory, 'memory.limit_in_bytes', limits.memoryBytes)
@@ -127,6 +140,34 @@ class CgroupV1 implements Cgroup {
     if (freezer && existsSync(freezer)) write(freezer, 'freezer.state', 'THAWED')
   }
 
+  isFrozen(): boolean {
+    const freezer = this.#groups.get('freezer')
+    return freezer !== undefined && read(freezer, 'freezer.state')?.trim() === 'FROZEN'
+  }
+
+  memoryUse(): MemoryUse | undefined {
+    const memory = this.#groups.get('memory')
+    const [resident, both] = ['memory.usage_in_bytes', 'memory.memsw.usage_in_bytes'].map((file) =>
+      memory === undefined ? undefined : read(memory, file),
+    )
+    if (memory === undefined || resident === undefined || both === undefined) return undefined
+    return { residentBytes: Number(resident), swappedBytes: readCount(memory, 'memory.stat', 'swap') }
+  }
+
+  setSwapping(isAllowed: boolean): void {
+    const memory = this.#groups.get('memory')
+    if (memory) writeIfThere(memory, 'memory.swappiness', isAllowed ? SWAPPINESS_ANONYMOUS : 0)
+  }
+
+  get pageOut(): PageOutFile {
+    return { path: join(this.#groups.get('memory') ?? '', 'memory.force_empty'), value: '0' }
+  }
+
+  /** The limit for memory plus swap is the kernel's. */
+  isOverLimit(): boolean {
+    return false
+  }
+
   setBackground(isBackground: boolean): void {
     const cpu = this.#groups.get('cpu')
     if (!cpu || setIdle(cpu, isBackground)) return
@@ -156,6 +197,21 @@ class CgroupV1 implements Cgroup {
   async remove(): Promise<void> {
     for (const directory of this.#directories) await removeGroup(directory)
   }
+}
+
+function whyNoPageOut(parents: Groups): string | undefined {
+  const memory = parents.get('memory')
+  if (memory === undefined || !parents.has('freezer')) {
+    return 'the server cannot write the control groups for memory and freezing'
+  }
+  const lacks = (file: string) => !existsSync(join(memory, file))
+  if (lacks('memory.memsw.limit_in_bytes')) {
+    return 'the kernel does not count swap for each session: start it with swapaccount=1'
+  }
+  if (lacks('memory.force_empty') || lacks('memory.swappiness')) {
+    return 'the kernel cannot move the memory of a control group to swap'
+  }
+  return undefined
 }
 
 function canMake(parent: string): boolean {

@@ -87,3 +87,56 @@ test('reports unavailable controllers as missing, and finds the base of a server
   assert.deepEqual(groups.missing, ['memory', 'pids', 'cpu'])
   assert.equal(groups.canFreeze, false)
 })
+
+const movable = {
+  ...everything,
+  'berth/hash/memory.swap.max': 'max',
+  'berth/hash/memory.reclaim': '',
+}
+
+test('memory goes to swap only while it is being moved there', async (t) => {
+  const root = standIn(t, movable)
+  const one = await CgroupsV2.open(root, 'berth/hash')!.create('one', limits)
+  const swapMax = () => readFileSync(join(root, 'berth/hash/one/memory.swap.max'), 'utf8')
+  assert.equal(swapMax(), '0')
+  writeFileSync(join(root, 'berth/hash/one/memory.swap.max'), '')
+  one.setSwapping(true)
+  assert.equal(swapMax(), 'max')
+  one.setLimits(limits)
+  assert.equal(swapMax(), 'max', 'other limits leave it alone')
+  writeFileSync(join(root, 'berth/hash/one/memory.swap.max'), '')
+  one.setSwapping(false)
+  assert.equal(swapMax(), '0')
+  assert.equal(one.pageOut.path, join(root, 'berth/hash/one/memory.reclaim'))
+  assert.match(one.pageOut.value, /^16M( swappiness=200)?$/)
+})
+
+test('says what the kernel lacks to move memory', (t) => {
+  const why = (files: Record<string, string>) => CgroupsV2.open(standIn(t, files), 'berth/hash')!.whyNoPageOut
+  assert.equal(why(movable), undefined)
+  assert.match(why(everything)!, /swapaccount/)
+  assert.match(why({ ...everything, 'berth/hash/memory.swap.max': 'max' })!, /older than Linux 5\.19/)
+  const root = standIn(t, { 'cgroup.controllers': 'cpu\n', 'cgroup.subtree_control': '' })
+  assert.match(CgroupsV2.open(root, 'berth/hash')!.whyNoPageOut!, /cannot write the control groups/)
+})
+
+test('memory and swap together are held to the limit, where a page in both counts once and files do not count', (t) => {
+  const MB = 2 ** 20
+  const use = (memory: Record<string, number>, swappedMb: number, max = String(1000 * MB)) => {
+    const stat = Object.entries(memory).map(([key, mb]) => `${key} ${mb * MB}\n`)
+    const root = standIn(t, {
+      ...movable,
+      'berth/hash/one/memory.stat': stat.join(''),
+      'berth/hash/one/memory.current': String(700 * MB),
+      'berth/hash/one/memory.max': max,
+      'berth/hash/one/memory.swap.current': String(swappedMb * MB),
+    })
+    return CgroupsV2.open(root, 'berth/hash')!.find('one')
+  }
+  assert.deepEqual(use({}, 300).memoryUse(), { residentBytes: 700 * MB, swappedBytes: 300 * MB })
+  assert.equal(use({ anon: 600, shmem: 90, kernel: 10, file: 800, swapcached: 0 }, 300).isOverLimit(), false)
+  assert.equal(use({ anon: 600, shmem: 90, kernel: 11, file: 0, swapcached: 0 }, 300).isOverLimit(), true)
+  assert.equal(use({ anon: 700, shmem: 90, kernel: 10, file: 0, swapcached: 100 }, 300).isOverLimit(), false)
+  assert.equal(use({ anon: 1000, shmem: 0, kernel: 10 }, 0).isOverLimit(), false, 'that is up to the kernel')
+  assert.equal(use({ anon: 9000 }, 300, 'max\n').isOverLimit(), false, 'no limit')
+})

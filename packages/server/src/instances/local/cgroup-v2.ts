@@ -4,8 +4,9 @@
 // A group that limits its children must not hold processes itself. If the server's own group has
 // some, they move to a leaf of it, `berth-server`, before the first instance's group is created.
 import { existsSync } from 'node:fs'
+import { release } from 'node:os'
 import { basename, dirname, join } from 'node:path'
-import type { InstanceLimits } from '../driver/driver.ts'
+import type { InstanceLimits, MemoryUse } from '../driver/driver.ts'
 import {
   groupsIn,
   killUntilEmpty,
@@ -19,11 +20,22 @@ import {
   write,
   writeIfThere,
 } from './cgroup-files.ts'
-import { CPU_PERIOD_US, processorShares, wantedControllers, type Cgroup, type Cgroups } from './cgroup.ts'
+import {
+  CPU_PERIOD_US,
+  processorShares,
+  wantedControllers,
+  type Cgroup,
+  type Cgroups,
+  type PageOutFile,
+} from './cgroup.ts'
 import { waitUntilFrozen } from './freezing.ts'
 
 const LEAF = 'berth-server'
 const MOVE_ATTEMPTS = 20
+/** Small, so that waking a session never waits for much more than that. */
+const PAGE_OUT_STEP = '16M'
+/** Anonymous memory only: files are shared with other sessions, and the kernel can read them again. Since Linux 6.10. */
+const ONLY_ANONYMOUS = 'swappiness=200'
 /** The weight that equals v1's 1024 shares. */
 const NORMAL_WEIGHT = 100
 
@@ -31,6 +43,7 @@ export class CgroupsV2 implements Cgroups {
   readonly kind = 'v2'
   readonly missing: readonly string[]
   readonly canFreeze: boolean
+  readonly whyNoPageOut: string | undefined
   readonly #base: string
   readonly #parent: string
 
@@ -41,6 +54,18 @@ export class CgroupsV2 implements Cgroups {
     this.missing = wantedControllers.filter((controller) => !enabled.includes(controller))
     // Missing in the root group's directory and before Linux 5.2.
     this.canFreeze = existsSync(join(parent, 'cgroup.freeze'))
+    this.whyNoPageOut = this.#whyNoPageOut()
+  }
+
+  #whyNoPageOut(): string | undefined {
+    if (this.missing.includes('memory') || !this.canFreeze) {
+      return 'the server cannot write the control groups for memory and freezing'
+    }
+    const lacks = (file: string) => !existsSync(join(this.#parent, file))
+    if (lacks('memory.swap.max')) {
+      return 'the kernel does not count swap for each session: start it without swapaccount=0'
+    }
+    return lacks('memory.reclaim') ? 'the kernel is older than Linux 5.19' : undefined
   }
 
   /** Undefined when no groups can be created. */
@@ -96,6 +121,7 @@ class CgroupV2 implements Cgroup {
   make(limits: InstanceLimits): void {
     const group = this.#directory
     makeGroup(group)
+    this.setSwapping(false)
     this.setLimits(limits)
   }
 
@@ -103,7 +129,6 @@ class CgroupV2 implements Cgroup {
     const group = this.#directory
     // Each file exists only if its controller is enabled.
     writeIfThere(group, 'memory.max', limits.memoryBytes)
-    writeIfThere(group, 'memory.swap.max', 0)
     // When the limit kills one process, the whole instance ends.
     writeIfThere(group, 'memory.oom.group', 1)
     writeIfThere(group, 'pids.max', limits.processes)
@@ -123,6 +148,40 @@ class CgroupV2 implements Cgroup {
 
   thaw(): void {
     writeIfThere(this.#directory, 'cgroup.freeze', 0)
+  }
+
+  isFrozen(): boolean {
+    return readCount(this.#directory, 'cgroup.events', 'frozen') === 1
+  }
+
+  memoryUse(): MemoryUse | undefined {
+    const [resident, swapped] = ['memory.current', 'memory.swap.current'].map((file) =>
+      read(this.#directory, file),
+    )
+    if (resident === undefined || swapped === undefined) return undefined
+    return { residentBytes: Number(resident), swappedBytes: Number(swapped) }
+  }
+
+  /** Without a bound of its own: what is moved is frozen, and within the limit for memory. */
+  setSwapping(isAllowed: boolean): void {
+    writeIfThere(this.#directory, 'memory.swap.max', isAllowed ? 'max' : 0)
+  }
+
+  get pageOut(): PageOutFile {
+    return { path: join(this.#directory, 'memory.reclaim'), value: pageOutStep() }
+  }
+
+  /**
+   * The kernel has a limit for memory and another for swap, none for both. What came back to memory and still has its
+   * place in swap counts once; what the kernel can read again from files does not count.
+   */
+  isOverLimit(): boolean {
+    const group = this.#directory
+    const limit = Number(read(group, 'memory.max'))
+    const swapped = Number(read(group, 'memory.swap.current') ?? 0)
+    if (!Number.isFinite(limit) || swapped === 0) return false
+    const stat = (key: string) => readCount(group, 'memory.stat', key)
+    return stat('anon') + stat('shmem') + stat('kernel') + swapped - stat('swapcached') > limit
   }
 
   setBackground(isBackground: boolean): void {
@@ -156,6 +215,11 @@ class CgroupV2 implements Cgroup {
   async remove(): Promise<void> {
     await removeGroup(this.#directory)
   }
+}
+
+function pageOutStep(): string {
+  const [major = 0, minor = 0] = release().split('.').map(Number)
+  return major > 6 || (major === 6 && minor >= 10) ? `${PAGE_OUT_STEP} ${ONLY_ANONYMOUS}` : PAGE_OUT_STEP
 }
 
 /** Creates the parent and enables limits for its children, from the base down. Can be repeated. */

@@ -1,11 +1,13 @@
 // The driver's interface to control groups, for either kind.
-import type { InstanceLimits } from '../driver/driver.ts'
+import type { InstanceLimits, MemoryUse } from '../driver/driver.ts'
 
 export interface Cgroups {
   readonly kind: 'v1' | 'v2' | 'none'
   /** Limits that cannot be set on this host, by the kernel's controller names. */
   readonly missing: readonly string[]
   readonly canFreeze: boolean
+  /** Why the memory of a group cannot be moved to swap; undefined where it can. */
+  readonly whyNoPageOut: string | undefined
   /** The directories that contain the instances' groups. */
   readonly parents: readonly string[]
   create(id: string, limits: InstanceLimits): Promise<Cgroup>
@@ -23,6 +25,16 @@ export interface Cgroup {
   /** Resolves when every process has stopped; gives up when the signal fires. */
   freeze(signal: AbortSignal): Promise<void>
   thaw(): void
+  /** Whether every process has stopped. */
+  isFrozen(): boolean
+  /** Undefined where the kernel does not count memory and swap for groups. */
+  memoryUse(): MemoryUse | undefined
+  /** Whether its memory may go to swap. It may not, unless it is being moved there. */
+  setSwapping(isAllowed: boolean): void
+  /** What to write to move its memory to swap; see page-out.ts. */
+  readonly pageOut: PageOutFile
+  /** Whether memory and swap together are above the limit, where the kernel itself does not see to that. */
+  isOverLimit(): boolean
   setLimits(limits: InstanceLimits): void
   setBackground(isBackground: boolean): void
   /** Ends every process, frozen or not, and waits until none is left. */
@@ -34,6 +46,12 @@ export interface Cgroup {
   oomKills(): number
   /** Removes the empty group. */
   remove(): Promise<void>
+}
+
+export interface PageOutFile {
+  readonly path: string
+  /** Written again and again, until the kernel has nothing more to move. */
+  readonly value: string
 }
 
 /** CPU shares under contention, for kernels without cpu.idle. */

@@ -3,7 +3,7 @@
 import { accessSync, constants, readFileSync, readdirSync } from 'node:fs'
 import { execFileSync } from 'node:child_process'
 import { isInImage } from '@berth/kit/in-image'
-import type { Capabilities, GpuReport } from '../driver/driver.ts'
+import type { Capabilities, DeepStandbyReport, GpuReport } from '../driver/driver.ts'
 import type { Cgroups } from './cgroup.ts'
 import type { Host } from './launch.ts'
 import { findProgram, type Programs } from './programs.ts'
@@ -18,11 +18,16 @@ const trialLimits = { memoryBytes: 256 * MiB, processes: 64, cpus: 1, homeBytes:
 
 export const isRoot = (): boolean => process.getuid!() === 0
 
-export function capabilitiesOf(cgroups: Cgroups, gpu: GpuReport): Capabilities {
+export function capabilitiesOf(
+  cgroups: Cgroups,
+  gpu: GpuReport,
+  deepStandby: DeepStandbyReport,
+): Capabilities {
   return {
     headful: ['Xvnc', 'Xtigervnc', 'Xvfb'].some((program) => findProgram(program) !== undefined),
     gpu,
     freeze: cgroups.canFreeze,
+    deepStandby,
     locales: new Set(
       listIfThere('/usr/lib/chromium/locales').flatMap((name) => /^([\w-]+)\.pak$/.exec(name)?.[1] ?? []),
     ),

@@ -5,13 +5,23 @@ import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 import { instancePaths } from '@berth/contracts/link'
 import { isInImage } from '@berth/kit/in-image'
+import { Semaphore } from '@berth/kit/semaphore'
 import { crashPoint } from '../../platform/errors/crash-point.ts'
 import type { Account } from '../../platform/account.ts'
 import { installationRoot } from '../../platform/files/installation.ts'
-import { NoCapacity, NoGpu, type Capabilities, type Driver, type InstanceOptions } from '../driver/driver.ts'
+import {
+  NoCapacity,
+  NoGpu,
+  type Capabilities,
+  type DeepStandbyReport,
+  type Driver,
+  type DriverMemory,
+  type InstanceOptions,
+  type MemoryUse,
+} from '../driver/driver.ts'
 import type { Log } from '../driver/log.ts'
 import { findCgroups } from './cgroups.ts'
-import type { Cgroups } from './cgroup.ts'
+import type { Cgroup, Cgroups } from './cgroup.ts'
 import type { Egress } from './egress.ts'
 import {
   capabilitiesOf,
@@ -41,12 +51,16 @@ import { findNativeCalls, findPrograms } from './programs.ts'
 import { isSupported } from './seccomp.ts'
 import { uidsInside } from './ids-inside.ts'
 import { SharedFiles } from './shared-files.ts'
+import { pageOut } from './swap/page-out.ts'
+import { SwapPlace, type SwapSettings } from './swap/swap-place.ts'
 import { SystemFiles } from './system-files.ts'
 import { DEFAULT_UID_BASE, Uids } from './uids.ts'
 import { Warden } from './warden.ts'
 import { makeCgroupsWritable } from './writable-cgroups.ts'
 
 const LOOK_EVERY_MS = 250
+/** More at once would only compete for processors. */
+const PAGE_OUTS_AT_ONCE = 1
 
 export interface LocalDriverOptions {
   readonly dataDir: string
@@ -66,6 +80,8 @@ export interface LocalDriverOptions {
   /** Runs instances even without their own uids or limits. */
   readonly allowWeakIsolation: boolean
   readonly gpu?: GpuSettings
+  /** Where the memory of frozen instances may go; by default nowhere. */
+  readonly swap?: SwapSettings
   /** By default, those of this machine that render. */
   readonly findGpus?: typeof Gpus.find
   readonly egress: Egress
@@ -81,6 +97,7 @@ interface Parts {
   readonly lock: InstancesLock
   readonly warden: Warden
   readonly gpus: Gpus
+  readonly swap: SwapPlace
 }
 
 export class LocalDriver implements Driver {
@@ -91,6 +108,7 @@ export class LocalDriver implements Driver {
   readonly #parts: Parts | undefined
   readonly #instances = new Map<string, LocalInstance>()
   readonly #looking: NodeJS.Timeout
+  readonly #pageOuts = new Semaphore(PAGE_OUTS_AT_ONCE)
   #sockets: NamespaceSockets | undefined
   #areSocketsOpen = false
   #isClosed = false
@@ -116,7 +134,8 @@ export class LocalDriver implements Driver {
     }
     if (missing.length > 0) {
       const gpu = Gpus.none('no session can start on this host').report
-      const capabilities = { headful: false, gpu, freeze: false, locales: new Set<string>() }
+      const deepStandby = noDeepStandby('no session can start on this host')
+      const capabilities = { headful: false, gpu, freeze: false, deepStandby, locales: new Set<string>() }
       return new LocalDriver({ given: options, parts: undefined, capabilities, shortcomings: missing })
     }
     await using acquired = new AsyncDisposableStack()
@@ -184,11 +203,16 @@ export class LocalDriver implements Driver {
       if (options.allowWeakIsolation) log.warn({ weakness }, 'weak isolation')
       else shortcomings.push(`${weakness}, or set BERTH_ALLOW_WEAK_ISOLATION`)
     }
+    const swap = SwapPlace.find(options.swap ?? { wanted: 'off', megabytes: 0 }, {
+      whyNot: isRoot() ? cgroups.whyNoPageOut : 'only a server that root starts can move memory to swap',
+      flock: programs.flock,
+      log,
+    })
     acquired.move()
     return new LocalDriver({
       given: options,
-      parts: { host, cgroups, uids, lock, warden, gpus },
-      capabilities: capabilitiesOf(cgroups, gpus.report),
+      parts: { host, cgroups, uids, lock, warden, gpus, swap },
+      capabilities: capabilitiesOf(cgroups, gpus.report, swap.report),
       shortcomings,
     })
   }
@@ -279,17 +303,46 @@ export class LocalDriver implements Driver {
     return adopted
   }
 
+  async readMemory(): Promise<DriverMemory> {
+    const { swap } = this.#parts ?? {}
+    const report = swap?.report ?? noDeepStandby('no session can start on this host')
+    const uses = [...this.#instances].flatMap(([id, { memoryUse }]) =>
+      memoryUse ? [[id, memoryUse] as const] : [],
+    )
+    return {
+      report,
+      swap: swap?.room ?? { freeBytes: 0, totalBytes: 0 },
+      uses: new Map<string, MemoryUse>(uses),
+    }
+  }
+
+  async #pageOut(cgroup: Cgroup, signal: AbortSignal): Promise<void> {
+    const { swap, host } = this.#usable('move memory to swap')
+    using turn = new DisposableStack()
+    try {
+      turn.use(await this.#pageOuts.enter(signal))
+    } catch (error) {
+      if (signal.aborted) return
+      throw error
+    }
+    await swap.prepare()
+    const { residentBytes = 0 } = cgroup.memoryUse() ?? {}
+    if (residentBytes > swap.room.freeBytes) throw new Error('Cannot move memory to swap: it is full')
+    await pageOut(cgroup.pageOut, { programs: host.programs, signal })
+  }
+
   async close(): Promise<void> {
     if (this.#isClosed) return
     this.#isClosed = true
     clearInterval(this.#looking)
     await Promise.all([...this.#instances.values()].map((instance) => instance.release()))
     if (!this.#parts) return
-    const { host, cgroups, lock, warden } = this.#parts
+    const { host, cgroups, lock, warden, swap } = this.#parts
     this.#sockets?.close()
     const isNothingLeft =
       InstanceDirectory.list(host.instancesDir).length === 0 && cgroups.list().length === 0
     if (isNothingLeft) cgroups.release()
+    if (isNothingLeft) await swap.release()
     await warden.close({ isNothingLeft })
     if (isNothingLeft) removeInstancesDir(host.instancesDir)
     lock.release()
@@ -319,6 +372,7 @@ export class LocalDriver implements Driver {
       directory: new InstanceDirectory(host.instancesDir, id),
       cgroup: cgroups.find(id),
       sockets: this.#namespaceSockets(),
+      pageOut: (cgroup, signal) => this.#pageOut(cgroup, signal),
       onGone: () => {
         this.#instances.delete(id)
         gpus.giveBack(id)
@@ -353,6 +407,10 @@ export class LocalDriver implements Driver {
       void instance.lose()
     }
   }
+}
+
+function noDeepStandby(problem: string): DeepStandbyReport {
+  return { place: undefined, problem, isUnwanted: false }
 }
 
 /** Says why, where instances have only the proxy. */

@@ -8,7 +8,7 @@ import { crashPoint } from '../../platform/errors/crash-point.ts'
 import { SerialQueue } from '@berth/kit/serial-queue'
 import type { EgressRoute } from '../egress/route.ts'
 import type { Account } from '../../platform/account.ts'
-import type { Instance, InstanceEnd, InstanceLimits, OomKill } from '../driver/driver.ts'
+import type { Instance, InstanceEnd, InstanceLimits, MemoryUse, OomKill } from '../driver/driver.ts'
 import type { Log } from '../driver/log.ts'
 import type { Openings } from '../egress/openings.ts'
 import type { Cgroup } from './cgroup.ts'
@@ -23,6 +23,9 @@ import { readOomKill } from './oom-report.ts'
 import type { RuleFiles } from './shared-files.ts'
 import { makeFifos, StderrFifo } from './stderr-fifo.ts'
 
+/** Less is what the kernel moved by itself, before the group was told not to. */
+const MIN_PAGED_OUT_BYTES = 16 * 2 ** 20
+
 export interface LocalInstanceOptions {
   readonly id: string
   readonly uid: number | undefined
@@ -33,6 +36,8 @@ export interface LocalInstanceOptions {
   readonly sockets: NamespaceSockets | undefined
   /** Who dials the agent, if that is another account than ours. */
   readonly server: Account | undefined
+  /** Moves the memory of the group to swap until the signal fires. Rejects where nothing may be moved. */
+  readonly pageOut: (cgroup: Cgroup, signal: AbortSignal) => Promise<void>
   readonly log: Log
   /** Called once, when nothing is left of the instance. */
   readonly onGone: () => void
@@ -60,6 +65,10 @@ export class LocalInstance implements Instance {
   #end: Promise<void> | undefined
   readonly #freezing = new SerialQueue()
   #isFrozen = false
+  #isPagedOut = false
+  /** Since when it has memory in swap: perhaps still, also when it runs. */
+  #hasSwapped = false
+  #pagingOut: { readonly over: Promise<void>; readonly stop: AbortController } | undefined
   #isReleased = false
   #isTakenOver = false
   #enduresOom = false
@@ -81,6 +90,14 @@ export class LocalInstance implements Instance {
 
   get isFrozen(): boolean {
     return this.#isFrozen
+  }
+
+  get isPagedOut(): boolean {
+    return this.#isPagedOut
+  }
+
+  get memoryUse(): MemoryUse | undefined {
+    return this.#end ? undefined : this.#options.cgroup.memoryUse()
   }
 
   get traffic(): { readonly sent: number; readonly received: number } {
@@ -152,8 +169,20 @@ export class LocalInstance implements Instance {
     await this.listen({ route: { kind: 'closed' } })
     this.#stderr = StderrFifo.open(directory.stderr)
     if (hasNetwork) await this.#takeOverNetwork()
-    await this.thaw()
+    if (!this.#staysAsleep()) await this.thaw()
     this.#isTakenOver = true
+  }
+
+  /** Its memory is in swap. All of those at once would need it back when a server starts. */
+  #staysAsleep(): boolean {
+    const { cgroup } = this.#options
+    const { swappedBytes = 0 } = cgroup.memoryUse() ?? {}
+    if (!cgroup.isFrozen() || swappedBytes < MIN_PAGED_OUT_BYTES) return false
+    cgroup.setSwapping(false)
+    this.#isFrozen = true
+    this.#isPagedOut = true
+    this.#hasSwapped = true
+    return true
   }
 
   async #takeOverNetwork(): Promise<void> {
@@ -172,6 +201,7 @@ export class LocalInstance implements Instance {
     this.#stderr?.drain()
     // The kernel may have killed any process, so the rest may be broken.
     if (!this.#isFrozen && !this.#enduresOom && cgroup.oomKills() > 0) void this.#finish('out-of-memory')
+    else if (this.#hasSwapped && !this.#isFrozen && cgroup.isOverLimit()) void this.#finish('out-of-memory')
     else if (this.#isTakenOver && cgroup.isEmpty()) void this.#finish('ended-by-itself')
   }
 
@@ -202,11 +232,49 @@ export class LocalInstance implements Instance {
     })
   }
 
-  thaw(): Promise<void> {
+  async thaw(): Promise<void> {
+    // Whoever waits for the instance does not wait for what is left to be moved.
+    await this.#stopPageOut()
     return this.#oneByOne(async () => {
       this.#options.cgroup.thaw()
       this.#isFrozen = false
+      this.#isPagedOut = false
     })
+  }
+
+  pageOut(): Promise<MemoryUse> {
+    return this.#oneByOne(async () => {
+      const { cgroup } = this.#options
+      if (!this.#isFrozen)
+        throw new Error(`Cannot move the memory of instance "${this.id}": it is not frozen`)
+      const stop = new AbortController()
+      const over = this.#pageOut(AbortSignal.any([stop.signal, this.#ending.signal]))
+      this.#pagingOut = { over, stop }
+      try {
+        await over
+      } finally {
+        this.#pagingOut = undefined
+      }
+      return cgroup.memoryUse() ?? { residentBytes: 0, swappedBytes: 0 }
+    })
+  }
+
+  async #pageOut(signal: AbortSignal): Promise<void> {
+    const { cgroup, pageOut } = this.#options
+    this.#hasSwapped = true
+    cgroup.setSwapping(true)
+    try {
+      await pageOut(cgroup, signal)
+      this.#isPagedOut = !signal.aborted
+    } finally {
+      // Awake, it may not fill what others sleep in.
+      if (!this.#end) cgroup.setSwapping(false)
+    }
+  }
+
+  async #stopPageOut(): Promise<void> {
+    this.#pagingOut?.stop.abort()
+    await this.#pagingOut?.over.catch(() => {})
   }
 
   setRoute(route: EgressRoute): void {
@@ -253,7 +321,7 @@ export class LocalInstance implements Instance {
     this.#options.directory.close()
   }
 
-  #oneByOne(act: () => Promise<void>): Promise<void> {
+  #oneByOne<T>(act: () => Promise<T>): Promise<T> {
     return this.#freezing.run(() => {
       if (this.#end) throw new Error(`Cannot freeze or thaw instance "${this.id}": it has ended`)
       return act()

@@ -13,6 +13,7 @@ export class NoCgroups implements Cgroups {
   readonly kind = 'none'
   readonly missing: readonly string[] = wantedControllers
   readonly canFreeze = false
+  readonly whyNoPageOut = 'this host has no control groups'
   readonly parents: readonly string[] = []
 
   async create(id: string): Promise<Cgroup> {
@@ -43,6 +44,22 @@ class ProcessesOf implements Cgroup {
   }
 
   thaw(): void {}
+
+  isFrozen(): boolean {
+    return false
+  }
+
+  memoryUse(): undefined {}
+
+  setSwapping(): void {}
+
+  get pageOut(): never {
+    throw new Error('Cannot move memory to swap: this host has no control groups')
+  }
+
+  isOverLimit(): boolean {
+    return false
+  }
 
   setLimits(): void {}
 

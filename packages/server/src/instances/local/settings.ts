@@ -20,6 +20,10 @@ export function localSettings(config: Config): Omit<LocalDriverOptions, 'egress'
     leaseSeconds: config.BERTH_LEASE_SECONDS,
     uidBase: config.BERTH_INSTANCE_UID_BASE,
     gpu: { wanted: config.BERTH_GPU, sessionsEach: config.BERTH_GPU_MAX_SESSIONS },
+    swap: {
+      wanted: config.BERTH_DEEP_STANDBY_SECONDS === 0 ? 'off' : config.BERTH_DEEP_STANDBY_SWAP,
+      megabytes: config.BERTH_DEEP_STANDBY_SWAP_MB,
+    },
     allowWeakIsolation: config.BERTH_ALLOW_WEAK_ISOLATION,
   }
 }

@@ -1,6 +1,5 @@
 // This server's instances: started on demand or, better, in advance; kept alive by renewing their
 // lease; destroyed after one session. This file does not know which session has which instance.
-import { readFile } from 'node:fs/promises'
 import { availableParallelism } from 'node:os'
 import type { Logger } from 'pino'
 import type { BrowserStart } from '@berth/contracts/link'
@@ -17,10 +16,12 @@ import { readState, renewLease } from '../agent/state.ts'
 import {
   NoCapacity,
   type Driver,
+  type DriverMemory,
   type Instance,
   type InstanceLimits,
   type InstanceOptions,
 } from '../driver/driver.ts'
+import { freeMemoryMb } from './host-memory.ts'
 import { Restraint } from './restraint.ts'
 import { Stock } from './stock.ts'
 
@@ -101,6 +102,8 @@ export class Instances {
   readonly #startsPerProject: number
   /** Starts that a caller waits for and that have no room. */
   readonly #withoutRoom = new Set<string>()
+  /** See keepFree. */
+  #reservedMb = 0
 
   constructor(options: InstancesOptions) {
     this.#options = options
@@ -175,7 +178,23 @@ export class Instances {
 
   /** How many more headful instances the memory of this host holds now. */
   async memoryRoom(): Promise<number> {
-    return Math.floor((await freeMemoryMb()) / MIN_FREE_MB.headful)
+    const free = (await freeMemoryMb()) - this.#reservedMb
+    return Math.max(0, Math.floor(free / MIN_FREE_MB.headful))
+  }
+
+  /** So much of this host's memory is for sessions that wake, and not for new ones. */
+  keepFree(bytes: number): void {
+    this.#reservedMb = Math.ceil(bytes / MB)
+  }
+
+  /** Undefined where nobody knows. */
+  async readMemory(): Promise<DriverMemory | undefined> {
+    return this.#options.driver.readMemory?.()
+  }
+
+  /** Ends an instance that nobody has, so that its memory is for somebody who waits. */
+  spareOne(): void {
+    this.#spareOne()
   }
 
   /** Takes over a running instance that another server had. Undefined when there is none, or none can be taken over. */
@@ -526,9 +545,9 @@ export class Instances {
   async #checkMemory(wanted: number): Promise<void> {
     if (this.capabilities.isElsewhere) return
     const free = await freeMemoryMb()
-    if (free < wanted) {
-      throw new NoCapacity(`the host has ${free} MB of memory left, and an instance needs ${wanted} MB`)
-    }
+    if (free - this.#reservedMb >= wanted) return
+    const kept = this.#reservedMb > 0 ? `, of which ${this.#reservedMb} MB are for sessions that wake` : ''
+    throw new NoCapacity(`the host has ${free} MB of memory left${kept}, and an instance needs ${wanted} MB`)
   }
 
   /** Destroys all instances except those in `keep`, and releases those. */
@@ -578,8 +597,3 @@ const MB = 1024 * 1024
 const WARM_SIZE = { width: 1920, height: 1080 }
 const MIN_FREE_MB = { headless: 400, headful: 600, withoutBrowser: 300 }
 const leastFreeFor = ({ headless }: BrowserStart) => (headless ? MIN_FREE_MB.headless : MIN_FREE_MB.headful)
-
-async function freeMemoryMb(): Promise<number> {
-  const text = await readFile('/proc/meminfo', 'utf8')
-  return Math.floor(Number(/^MemAvailable:\s+(\d+) kB/m.exec(text)?.[1] ?? 0) / 1024)
-}

@@ -1,4 +1,4 @@
-// Made by `npm run generate`, of migrations 0d712ab6fa64d10d1e89be18888f74adbd3cb66b2857accccf8ebd6849ce6ff3.
+// Made by `npm run generate`, of migrations ba936ffab27fb9ff1f2040ad115ce8c5d3d17df88b3e334592fc7d22d61578f6.
 import type { BigNumber, Json, Time } from './column-types.ts'
 import type { ColumnType } from 'kysely'
 
@@ -250,6 +250,7 @@ export interface Browsers {
   invocation_id: string | null
   is_default_proxy_disabled: Generated<boolean>
   kiosk_mode: boolean
+  last_wake_ms: number | null
   lease_keys: Generated<Json>
   lease_number: Generated<number>
   lease_started: Generated<number>
@@ -273,8 +274,10 @@ export interface Browsers {
   proxy_version: Generated<number>
   region: string | null
   released_at: Time | null
+  resident_bytes: BigNumber | null
   server_id: string
   standby_after_seconds: number | null
+  standby_depth: string | null
   start_url: string | null
   state: Generated<string>
   stealth: boolean

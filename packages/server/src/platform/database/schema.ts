@@ -62,6 +62,8 @@ type ColumnValues = Checked<{
     /** The number of the last lease of each key. */
     lease_keys: Record<string, number>
     state: 'starting' | 'ready' | 'standby' | 'ending' | 'ended'
+    /** Null while it runs, or before its server has looked. */
+    standby_depth: 'light' | 'deep'
     end_reason: EndReason
     /** Null when nothing is captured. */
     telemetry: Category[]

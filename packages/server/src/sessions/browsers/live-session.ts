@@ -4,7 +4,7 @@ import type { Duplex } from 'node:stream'
 import type { Logger } from 'pino'
 import type { EndReason } from '@berth/contracts/browsers'
 import type { LinkPurpose } from '@berth/contracts/link'
-import type { Instance, InstanceEnd, OomKill } from '../../instances/driver/driver.ts'
+import type { Instance, InstanceEnd, MemoryUse, OomKill } from '../../instances/driver/driver.ts'
 import type { AgentClient } from '../../instances/agent/client.ts'
 import { readState, waitForChromium } from '../../instances/agent/state.ts'
 import type { Collector } from '../telemetry/collector.ts'
@@ -13,7 +13,9 @@ import type { Selection } from '../telemetry/selection.ts'
 import { RunningPrograms } from './running-programs.ts'
 import type { AgentLoan, Hold, HoldOptions } from '../session/session.ts'
 import { OnStandby, SessionEnded } from '../session/session.ts'
-import { Standby, type StandbyRule } from './standby.ts'
+import { Standby, type Depth, type StandbyRule } from './standby.ts'
+import { cannotWake } from './no-room.ts'
+import { NoRoomToWake } from './wake-turns.ts'
 import { LeasedSession, type PooledSession, type CurrentLease } from './leased-session.ts'
 
 export interface LiveSessionOptions {
@@ -22,6 +24,8 @@ export interface LiveSessionOptions {
   readonly instance: Instance
   readonly agent: AgentClient
   readonly telemetry: Collector
+  /** That of its row when it was found. */
+  readonly telemetryVersion?: number
   /** Null while the browser waits in its pool, where it does not time out. */
   readonly timeoutSeconds: number | null
   /** Only for a pooled browser. */
@@ -29,6 +33,9 @@ export interface LiveSessionOptions {
   /** Null where the host cannot freeze. */
   readonly standby: StandbyRule | null
   readonly uptimeMs: number
+  /** See StandbyOptions. */
+  readonly roomToWake?: (bytes: number, signal: AbortSignal) => Promise<void>
+  readonly onWoken?: (depth: Depth, ms: number) => void
   readonly hasProfile: boolean
   readonly log: Logger
   /** Called when the session went on standby or woke up. */
@@ -45,6 +52,7 @@ export class LiveSession implements PooledSession {
   readonly instance: Instance
   readonly agent: AgentClient
   readonly telemetry: Collector
+  readonly telemetryVersion: number | undefined
   /** Whether a profile is attached, which may be saved at the end. Follows the row with a delay. */
   hasProfile: boolean
   readonly #onEnd: LiveSessionOptions['onEnd']
@@ -52,6 +60,8 @@ export class LiveSession implements PooledSession {
   readonly #ending = new AbortController()
   readonly #standby: Standby
   readonly #programs: RunningPrograms
+  /** An earlier server left it in deep standby, with this version of its telemetry selection. It is told when it wakes. */
+  #capturesLater: number | undefined
   #leased: LeasedSession | undefined
   #timeoutMs: number | null
   #hasHadClients = false
@@ -60,12 +70,13 @@ export class LiveSession implements PooledSession {
   #idleTimer: NodeJS.Timeout | undefined
 
   constructor(options: LiveSessionOptions) {
-    const { id, instance, agent, log } = options
+    const { id, instance, agent, log, roomToWake = async () => {}, onWoken = () => {} } = options
     this.id = id
     this.projectId = options.projectId
     this.instance = instance
     this.agent = agent
     this.telemetry = options.telemetry
+    this.telemetryVersion = options.telemetryVersion
     this.hasProfile = options.hasProfile
     this.#onEnd = options.onEnd
     this.#onTaken = options.onTaken
@@ -75,9 +86,16 @@ export class LiveSession implements PooledSession {
       instance,
       rule: options.standby,
       uptimeMs: options.uptimeMs,
-      onSwitch: () => options.onStandby(this),
+      roomToWake,
+      onWoken,
+      untilAnswering: () => readState(agent, { signal: this.ending }),
+      onSwitch: () => {
+        if (!this.#standby.isAsleep) this.#capturesLater = undefined
+        options.onStandby(this)
+      },
       log,
     })
+    this.#capturesLater = instance.isPagedOut ? options.telemetryVersion : undefined
     void instance.ended.then((end) => this.#onInstanceEnd(end))
     this.#becomeIdle()
     this.#programs = new RunningPrograms({ agent, hold: () => this.hold(), ending: this.ending })
@@ -95,6 +113,32 @@ export class LiveSession implements PooledSession {
 
   get uptimeMs(): number {
     return this.#standby.uptimeMs
+  }
+
+  get depth(): Depth | undefined {
+    return this.#standby.depth
+  }
+
+  get asleepMs(): number {
+    return this.#standby.asleepMs
+  }
+
+  get lastWakeMs(): number | undefined {
+    return this.#standby.lastWakeMs
+  }
+
+  get memory(): MemoryUse | undefined {
+    return this.#standby.memory
+  }
+
+  /** What the driver has read. */
+  saw(memory: MemoryUse | undefined): void {
+    this.#standby.memory = memory
+  }
+
+  /** Into deep standby, if it is on standby. */
+  async sink(): Promise<void> {
+    await this.#standby.sink()
   }
 
   set timeoutSeconds(seconds: number | null) {
@@ -153,7 +197,7 @@ export class LiveSession implements PooledSession {
 
   /** Applies the row's telemetry selection. Holds the session only when the selection changed. */
   async capture(selection: Selection, version: number): Promise<void> {
-    if (this.telemetry.isCurrent(version)) return
+    if (this.telemetry.isCurrent(version) || this.#capturesLater === version) return
     const loan = await this.lend()
     try {
       await this.telemetry.configure(selection, version)
@@ -237,7 +281,12 @@ export class LiveSession implements PooledSession {
 
   /** The caller must hold the session, or it may go on standby again at once. */
   async #wake(): Promise<void> {
-    await this.#standby.wake()
+    try {
+      await this.#standby.wake()
+    } catch (error) {
+      this.ending.throwIfAborted()
+      throw error instanceof NoRoomToWake ? cannotWake(error) : error
+    }
     this.ending.throwIfAborted()
   }
 

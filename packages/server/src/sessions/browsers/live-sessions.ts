@@ -1,5 +1,6 @@
 // The sessions of this server that are starting, running, or being cleaned up after their end.
 import type { LiveSession } from './live-session.ts'
+import { Wakes } from './wakes.ts'
 
 export class LiveSessions {
   /** Sessions whose instance is starting. */
@@ -7,6 +8,7 @@ export class LiveSessions {
   readonly running = new Map<string, LiveSession>()
   /** Resolves when nothing of the session's instance is left. */
   readonly ending = new Map<string, Promise<void>>()
+  readonly wakes = new Wakes()
 
   get count(): number {
     return this.running.size

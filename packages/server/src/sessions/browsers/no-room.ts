@@ -10,6 +10,14 @@ export function full(why: string, cause: unknown): AppError {
   })
 }
 
+export function cannotWake(cause: Error): AppError {
+  return new AppError(
+    'capacity_exhausted',
+    `Cannot wake the session: ${cause.message}; try again, or end another session`,
+    { cause, headers: { 'retry-after': RETRY_AFTER_SECONDS } },
+  )
+}
+
 export function isFull(error: unknown): error is AppError {
   return error instanceof AppError && error.code === 'capacity_exhausted'
 }

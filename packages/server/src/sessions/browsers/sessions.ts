@@ -14,6 +14,7 @@ import type { Claim, Instances, ReadyInstance } from '../../instances/stock/inst
 import { setShape } from '../../instances/agent/chromium.ts'
 import { setTelemetry } from '../../instances/agent/telemetry.ts'
 import type { Telemetry } from '../telemetry/telemetry.ts'
+import type { DeepStandby } from './deep-standby.ts'
 import type { HostRoom } from './host-room.ts'
 import type { LiveSessions } from './live-sessions.ts'
 import { LiveSession } from './live-session.ts'
@@ -56,6 +57,10 @@ function atLease(session: LiveSession | undefined, leaseNumber: number): PooledS
   return session?.leaseNumber === leaseNumber && !session.isIdle ? session.current : undefined
 }
 
+function useOf({ id, uptimeMs, depth, memory, lastWakeMs }: LiveSession): store.SessionUse {
+  return { id, uptimeMs, depth, residentBytes: memory?.residentBytes, lastWakeMs }
+}
+
 export interface SessionsOptions {
   readonly live: LiveSessions
   readonly db: Db
@@ -65,6 +70,7 @@ export interface SessionsOptions {
   readonly leaseSeconds: number
   readonly region: string
   readonly room: Pick<HostRoom, 'free'>
+  readonly deepStandby: Pick<DeepStandby, 'look' | 'refresh' | 'roomToWake'>
   /** Runs after a session has ended and before its instance is destroyed. */
   readonly beforeDestroy?: (ended: EndedSession) => Promise<void>
   readonly telemetry: Telemetry
@@ -209,6 +215,7 @@ export class Sessions {
       if (ready) found.delete(ready.instance.id)
       if (await this.#continue(record, ready)) resumed++
     }
+    if (resumed > 0) await this.#options.deepStandby.refresh()
     if (resumed > 0) log.info({ sessions: resumed }, 'sessions resumed')
   }
 
@@ -323,6 +330,15 @@ export class Sessions {
     }
   }
 
+  #onStandby(session: LiveSession): void {
+    this.#follow(session)
+    this.#options.deepStandby.look()
+    // What a session that was found in deep standby was not told then.
+    if (session.state === 'ready' && !session.telemetry.isCurrent(session.telemetryVersion ?? 0)) {
+      void this.changed(session.id)
+    }
+  }
+
   /**
    * Updates the row after the fact: neither standby nor waking waits for the database. The next reconciliation repairs
    * a missed update.
@@ -410,9 +426,12 @@ export class Sessions {
       lease: leaseOf(record),
       standby: this.#options.instances.capabilities.freeze && !record.gpu ? standbyRule(record) : null,
       uptimeMs: Number(record.uptime_ms),
+      roomToWake: (bytes, signal) => this.#options.deepStandby.roomToWake(bytes, signal),
+      onWoken: (depth, ms) => this.#options.live.wakes.add(depth, ms),
+      telemetryVersion: version,
       hasProfile: record.profile_id !== null,
       log: this.#options.log,
-      onStandby: (switched) => this.#follow(switched),
+      onStandby: (switched) => this.#onStandby(switched),
       onTaken: (taken) => void this.#letGo(taken),
       onEnd: (ended, reason) => void this.#finish(ended, reason),
     })
@@ -564,7 +583,7 @@ export class Sessions {
       await this.#sayHere()
       const sessions = [...this.#live.values()]
       if (sessions.length > 0) {
-        await store.keepUptimes(db, new Map(sessions.map(({ id, uptimeMs }) => [id, uptimeMs])))
+        await store.keepUse(db, sessions.map(useOf))
       }
       // An announcement may have been missed, and a session whose row has ended must not keep running.
       await Promise.all(sessions.map(({ id }) => this.changed(id)))

@@ -1,7 +1,7 @@
 // Puts an instance on standby: freezes it when nobody has held it for a moment, or when its holders have been silent
 // for the configured time. Also counts uptime, which excludes standby.
 import type { Logger } from 'pino'
-import type { Instance } from '../../instances/driver/driver.ts'
+import type { Instance, MemoryUse } from '../../instances/driver/driver.ts'
 import type { Hold, HoldOptions } from '../session/session.ts'
 import { SerialQueue } from '@berth/kit/serial-queue'
 
@@ -17,10 +17,18 @@ export interface StandbyOptions {
   /** Null when the host cannot freeze. */
   readonly rule: StandbyRule | null
   readonly uptimeMs: number
+  /** Resolves when the host has room for so much memory, which a session in deep standby takes back. */
+  readonly roomToWake: (bytes: number, signal: AbortSignal) => Promise<void>
+  /** Resolves when the instance answers. */
+  readonly untilAnswering: () => Promise<unknown>
+  readonly onWoken: (depth: Depth, ms: number) => void
   /** Called after the instance was frozen or thawed. */
   readonly onSwitch: () => void
   readonly log: Logger
 }
+
+/** `deep`: its memory is in swap. */
+export type Depth = 'light' | 'deep'
 
 export class Standby {
   readonly #options: StandbyOptions
@@ -32,7 +40,10 @@ export class Standby {
   #isAsleep: boolean
   /** Runs freezes and thaws one at a time, in order. */
   readonly #switches = new SerialQueue()
-  #isClosed = false
+  readonly #closing = new AbortController()
+  #memory: MemoryUse | undefined
+  #asleepSince: number
+  #lastWakeMs: number | undefined
   #uptimeMs: number
   #runningSince: number | undefined = performance.now()
 
@@ -40,7 +51,38 @@ export class Standby {
     this.#options = options
     this.#uptimeMs = options.uptimeMs
     this.#isAsleep = options.instance.isFrozen
+    this.#asleepSince = performance.now()
+    if (this.#isAsleep) this.#runningSince = undefined
     this.#setTimer()
+  }
+
+  get #isClosed(): boolean {
+    return this.#closing.signal.aborted
+  }
+
+  /** Undefined while it runs. */
+  get depth(): Depth | undefined {
+    if (!this.#isAsleep) return undefined
+    return this.#options.instance.isPagedOut ? 'deep' : 'light'
+  }
+
+  /** How long it has been frozen; 0 while it runs. */
+  get asleepMs(): number {
+    return this.#isAsleep ? performance.now() - this.#asleepSince : 0
+  }
+
+  /** From the request until it ran, and after deep standby until it answered. Undefined before the first wake. */
+  get lastWakeMs(): number | undefined {
+    return this.#lastWakeMs
+  }
+
+  /** As it was seen last. */
+  get memory(): MemoryUse | undefined {
+    return this.#memory
+  }
+
+  set memory(memory: MemoryUse | undefined) {
+    this.#memory = memory
   }
 
   get uptimeMs(): number {
@@ -75,9 +117,17 @@ export class Standby {
     await this.#switch(() => this.#thaw())
   }
 
+  /** Moves its memory to swap, if it is on standby. Waking interrupts that. */
+  async sink(): Promise<void> {
+    const { instance, onSwitch } = this.#options
+    if (!instance.pageOut || !instance.isFrozen || this.#isClosed) return
+    this.#memory = await instance.pageOut()
+    if (this.#isAsleep && !this.#isClosed) onSwitch()
+  }
+
   /** Leaves the instance frozen or running, and stops counting uptime. */
   close(): void {
-    this.#isClosed = true
+    this.#closing.abort()
     clearTimeout(this.#timer)
     this.#stopClock()
   }
@@ -127,6 +177,7 @@ export class Standby {
     this.#isAsleep = true
     try {
       await this.#options.instance.freeze()
+      this.#asleepSince = performance.now()
       this.#stopClock()
       this.#options.onSwitch()
     } catch (error) {
@@ -139,11 +190,29 @@ export class Standby {
 
   async #thaw(): Promise<void> {
     if (!this.#isAsleep || this.#isClosed) return
-    await this.#options.instance.thaw()
+    const { instance, roomToWake } = this.#options
+    const startedAt = performance.now()
+    const isDeep = instance.isPagedOut === true
+    if (isDeep) await roomToWake(this.#memory?.swappedBytes ?? 0, this.#closing.signal)
+    await instance.thaw()
     this.#isAsleep = false
+    this.#woke(isDeep ? 'deep' : 'light', startedAt)
     this.#runningSince ??= performance.now()
     this.#setTimer()
     this.#options.onSwitch()
+  }
+
+  #woke(depth: Depth, startedAt: number): void {
+    const measure = () => {
+      this.#lastWakeMs = Math.round(performance.now() - startedAt)
+    }
+    measure()
+    const answered = depth === 'deep' ? this.#options.untilAnswering().then(measure) : Promise.resolve()
+    answered.then(
+      () => this.#options.onWoken(depth, this.#lastWakeMs!),
+      // It is ending, or sleeps again.
+      () => {},
+    )
   }
 
   #stopClock(): void {

@@ -112,11 +112,26 @@ export async function insertBrowser(
 }
 
 /** Writes all in one statement, and only changes: the uptime of a session on standby does not change. */
-export async function keepUptimes(db: Db, uptimes: ReadonlyMap<string, number>): Promise<void> {
+export interface SessionUse {
+  readonly id: string
+  readonly uptimeMs: number
+  readonly depth: 'light' | 'deep' | undefined
+  readonly residentBytes: number | undefined
+  readonly lastWakeMs: number | undefined
+}
+
+export async function keepUse(db: Db, uses: readonly SessionUse[]): Promise<void> {
+  const all = <Key extends keyof SessionUse>(key: Key) => uses.map((use) => use[key] ?? null)
   await sql`
-    UPDATE browsers SET uptime_ms = kept.uptime_ms
-    FROM unnest(${[...uptimes.keys()]}::text[], ${[...uptimes.values()]}::bigint[]) AS kept (id, uptime_ms)
-    WHERE browsers.id = kept.id AND browsers.uptime_ms <> kept.uptime_ms`.execute(db)
+    UPDATE browsers
+    SET uptime_ms = kept.uptime_ms, standby_depth = kept.depth, resident_bytes = kept.bytes,
+      last_wake_ms = coalesce(kept.wake_ms, browsers.last_wake_ms)
+    FROM unnest(${all('id')}::text[], ${all('uptimeMs')}::bigint[], ${all('depth')}::text[],
+      ${all('residentBytes')}::bigint[], ${all('lastWakeMs')}::integer[])
+      AS kept (id, uptime_ms, depth, bytes, wake_ms)
+    WHERE browsers.id = kept.id AND (browsers.uptime_ms <> kept.uptime_ms
+      OR browsers.standby_depth IS DISTINCT FROM kept.depth
+      OR browsers.resident_bytes IS DISTINCT FROM kept.bytes)`.execute(db)
 }
 
 /** Hides browsers that wait in their pool or ended there. */

@@ -8,6 +8,7 @@ import { hasScope, type Principal } from '../../http/principal.ts'
 import { LIVE_PATH, liveAudiences, PLAYWRIGHT_PATH } from '../session/target.ts'
 import { shownTelemetry, type Age } from '../telemetry/selection.ts'
 import { leaseIdOf } from './lease-claim.ts'
+import type { LiveSession } from './live-session.ts'
 import type { LiveSessions } from './live-sessions.ts'
 import type { SessionMemory } from './memory.ts'
 import { isOver } from './state.ts'
@@ -26,13 +27,13 @@ export interface Belongings {
 
 export class BrowserView {
   readonly #tokens: TokenSigner
-  readonly #live: Pick<LiveSessions, 'uptimeOf'>
+  readonly #live: Pick<LiveSessions, 'find'>
   readonly #memory: Pick<SessionMemory, 'shown'>
   readonly #region: string
 
   constructor(options: {
     tokens: TokenSigner
-    live: Pick<LiveSessions, 'uptimeOf'>
+    live: Pick<LiveSessions, 'find'>
     memory: Pick<SessionMemory, 'shown'>
     region: string
   }) {
@@ -73,7 +74,7 @@ export class BrowserView {
         refresh_rate: record.viewport_refresh_rate,
       },
       kiosk_mode: record.kiosk_mode,
-      usage: { uptime_ms: this.#live.uptimeOf(sessionId) ?? Number(record.uptime_ms) },
+      ...useOf(record, this.#live.find(sessionId)),
       ...(telemetry && { telemetry }),
       ...(profile && { profile, profile_save_changes: record.profile_save_changes }),
       ...(save && { profile_save: save }),
@@ -113,6 +114,24 @@ export class BrowserView {
       }),
       base_url: `${origin}/browser/kernel`,
     }
+  }
+}
+
+/** The session itself knows best. The row has what its server wrote a moment ago. */
+function useOf(
+  record: BrowserRecord,
+  live: Pick<LiveSession, 'uptimeMs' | 'depth' | 'memory' | 'lastWakeMs'> | undefined,
+): Pick<Browser, 'standby' | 'usage'> {
+  const depth = (live ? live.depth : record.standby_depth) ?? 'light'
+  const bytes = live?.memory?.residentBytes ?? record.resident_bytes
+  const wakeMs = live?.lastWakeMs ?? record.last_wake_ms
+  return {
+    ...(record.state === 'standby' && { standby: depth }),
+    usage: {
+      uptime_ms: live?.uptimeMs ?? Number(record.uptime_ms),
+      ...(bytes !== null && !isOver(record) && { resident_bytes: Number(bytes) }),
+      ...(wakeMs !== null && { last_wake_ms: wakeMs }),
+    },
   }
 }
 

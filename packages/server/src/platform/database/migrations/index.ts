@@ -30,6 +30,7 @@ import { webhooks } from './029-webhooks.ts'
 import { handovers } from './030-handovers.ts'
 import { webhookLimits } from './031-webhook-limits.ts'
 import { sealedHandovers } from './032-sealed-handovers.ts'
+import { deepStandby } from './033-deep-standby.ts'
 
 export interface Migration {
   readonly version: number
@@ -71,4 +72,5 @@ export const migrations: readonly Migration[] = [
   { version: 30, name: 'handovers', sql: handovers },
   { version: 31, name: 'webhook-limits', sql: webhookLimits },
   { version: 32, name: 'sealed-handovers', sql: sealedHandovers },
+  { version: 33, name: 'deep-standby', sql: deepStandby },
 ]

@@ -21,8 +21,14 @@ export function EndBadge({ reason }: { reason: EndReason }) {
   return <Badge tone={tone}>{text}</Badge>
 }
 
-export function SessionState({ session }: { session: Pick<Browser, 'state' | 'deleted_at' | 'end_reason'> }) {
-  const { state, deleted_at: endedAt, end_reason: reason } = session
+export function SessionState({
+  session,
+}: {
+  session: Pick<Browser, 'state' | 'standby' | 'deleted_at' | 'end_reason'>
+}) {
+  const { state, standby, deleted_at: endedAt, end_reason: reason } = session
   if (endedAt !== undefined || state === 'ended') return <EndBadge reason={reason ?? 'deleted'} />
-  return state === 'standby' ? <Badge tone="accent">standby</Badge> : <Badge tone="good">ready</Badge>
+  if (state === 'standby')
+    return <Badge tone="accent">{standby === 'deep' ? 'deep standby' : 'standby'}</Badge>
+  return <Badge tone="good">ready</Badge>
 }
