@@ -25,6 +25,8 @@ import { Network } from './network/network.ts'
 import { passToPlaywright } from './playwright/pass-to-playwright.ts'
 import { createProxy } from './proxy/proxy.ts'
 import { Screen } from './screen/screen.ts'
+import { SoundOutput } from './sound/sound-output.ts'
+import { SoundServer } from './sound/sound-server.ts'
 import { secrets } from './secrets/secrets.ts'
 import { readSettings } from './instance/settings.ts'
 import { StateBoard } from './instance/state.ts'
@@ -34,18 +36,17 @@ import { keepOwnUid } from './user/own-uid.ts'
 import { pathExists } from './user/path-exists.ts'
 import { setUids } from './user/user.ts'
 
-const settings = readSettings(process.argv)
-const { start, ports } = settings
+const given = readSettings(process.argv)
+const { start, ports } = given
 let network: Network | undefined
 let calls: NativeCalls | undefined
 // Before anything touches a file or starts a program.
 if (start.uids) {
-  const directories = [settings.home, settings.policies, '/var']
+  const directories = [given.home, given.policies, '/var']
   calls = loadNativeCalls(instancePaths.nativeCalls)
   keepOwnUid({ user: start.uids.user, directories, calls, hasNetwork: start.hasNetwork ?? false })
   setUids(start.uids)
-  if (start.hasNetwork)
-    network = new Network({ egressSocket: settings.egressSocket, calls, onBroken: endWith })
+  if (start.hasNetwork) network = new Network({ egressSocket: given.egressSocket, calls, onBroken: endWith })
 }
 
 /** Programs could no longer connect, and nothing would say so. */
@@ -53,6 +54,15 @@ function endWith(error: unknown): void {
   log('The network of the instance is broken; ending it', error)
   process.exit(1)
 }
+if (pathExists(instancePaths.nativeCalls)) calls ??= loadNativeCalls(instancePaths.nativeCalls)
+const sound = new SoundServer({
+  temporary: given.temporary,
+  calls,
+  onPlaying: (isPlaying) => telemetry.sound(isPlaying),
+  onUnused: () => chromium.endSound(),
+})
+const soundOutput = new SoundOutput(sound)
+const settings = { ...given, environment: { ...given.environment, ...sound.environment } }
 const state = new StateBoard()
 const logs = { agent: agentLog, chromium: new ServiceLog(), display: new ServiceLog() }
 const asks = new EgressAsks(settings.egressSocket)
@@ -67,6 +77,7 @@ const chromium = new Chromium({
   settings,
   state,
   logs,
+  environment: sound.environment,
   network: network?.isOpen,
   onCrash: (phase, pid) => telemetry.crashed('chromium', phase, pid),
   onStart: (cdp) => controls.extensions.loadAgain(cdp),
@@ -79,6 +90,7 @@ if (start.browser) void chromium.start(start.browser).catch(() => {})
 process.once('exit', () => {
   chromium.kill()
   controls.kill()
+  sound.kill()
   network?.close()
 })
 for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.once(signal, () => process.exit(0))
@@ -107,8 +119,6 @@ const controls = new Controls({
   onProcesses: (processes) => state.update({ processes }),
 })
 
-// Chromium starts meanwhile.
-if (pathExists(instancePaths.nativeCalls)) calls ??= loadNativeCalls(instancePaths.nativeCalls)
 const devtools = new HandOver({ port: ports.devtools, chromium, calls })
 
 const loadBidi = async () => (await unpack('bidi')).acceptBidi
@@ -122,7 +132,7 @@ const api = createApi({
   setPolicy: (policy) => chromium.policies.set(policy),
   whenOpen: (timeoutMs) => chromium.whenOpen(timeoutMs),
   answerControl: controls.answer,
-  answerRecording: answerRecording(chromium),
+  answerRecording: answerRecording(chromium, soundOutput),
   answerPreview: answerPreview(chromium, secrets),
   answerUserData: answerUserData(chromium, settings.profile),
   answerApps: answerApps(settings),

@@ -4,6 +4,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { BadInput } from '@berth/kit/bad-input'
+import { AdtsError, AdtsReader } from './audio/adts.ts'
 import { readCrx } from './crx/read.ts'
 import { crxOf } from './crx/write.ts'
 import { partsOf } from './form/form.ts'
@@ -259,6 +260,16 @@ const targets: readonly Target[] = [
       })
       for (const piece of pieces) reader.take(piece)
       return found
+    },
+  },
+  {
+    name: 'ADTS',
+    samples: [Buffer.from('fff15080017ffc21100460fff1508001bffc21100460081c', 'hex')],
+    isStream: true,
+    errors: [AdtsError],
+    read(pieces) {
+      const reader = new AdtsReader()
+      return pieces.flatMap((piece) => reader.take(piece).map((frame) => frame.toString('hex')))
     },
   },
   {

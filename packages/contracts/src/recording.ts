@@ -17,11 +17,13 @@
 //   time     nothing: only reports the elapsed time
 //   gap      32 bits: the picture froze for this many milliseconds, because no server fetched records
 //   end      text: the reason, one of recordingEnds
+//   sound    a frame of AAC-LC (ISO 14496-3) without a head: SOUND_FRAME_SAMPLES samples of two channels at SOUND_RATE.
+//            Where there is none, all is silent
 
 import { Type, type Static } from 'typebox'
 import { Nullable, Strict } from './schema.ts'
 
-export const recordKinds = { config: 1, sample: 2, marker: 3, time: 4, gap: 5, end: 6 } as const
+export const recordKinds = { config: 1, sample: 2, marker: 3, time: 4, gap: 5, end: 6, sound: 7 } as const
 export const RECORD_HEAD_BYTES = 8
 
 export const recordingEnds = ['stopped', 'max_duration', 'failed'] as const
@@ -32,6 +34,8 @@ export const RecordingStart = Strict({
   framerate: Type.Number({ minimum: 1, maximum: 60 }),
   /** Null to record until stopped. */
   maxMs: Nullable(Type.Number({ minimum: 1 })),
+  /** Also what the session plays. */
+  hasSound: Type.Optional(Type.Boolean()),
 })
 export type RecordingStart = Static<typeof RecordingStart>
 
@@ -50,5 +54,12 @@ export const MAX_ANSWER_BYTES = 4 * 1024 * 1024
 /** The agent keeps this much for an absent server. Then it stops taking pictures. */
 export const MAX_KEPT_BYTES = 16 * 1024 * 1024
 export const RECORDS_WAIT_MS = 10_000
+
+/** That of PulseAudio and Chromium, so that nobody converts. */
+export const SOUND_RATE = 44_100
+export const SOUND_CHANNELS = 2
+export const SOUND_FRAME_SAMPLES = 1024
+/** More than a frame of AAC can have: 6144 bits for each channel. */
+export const MAX_SOUND_FRAME_BYTES = 2048
 /** Concurrent recordings of one session. Each runs its own encoder. */
 export const MAX_RECORDINGS = 4

@@ -22,7 +22,9 @@ const startFields = {
     Type.Integer({ minimum: 1, maximum: 2_592_000, description: 'Seconds after which the recording stops' }),
   ),
   record_audio: Type.Optional(
-    Type.Boolean({ description: 'Must be false or omitted: sessions have no sound' }),
+    Type.Boolean({
+      description: 'Also record what the session plays, as AAC in the same MP4. False when omitted',
+    }),
   ),
 }
 

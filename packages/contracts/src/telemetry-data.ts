@@ -214,6 +214,8 @@ const fieldsOf: Readonly<Record<EventType, TProperties | undefined>> = {
     phase: OneOf(['startup', 'running', 'gave_up'], { description: 'When it ended' }),
     pid: maybe(whole('Its process id')),
   },
+  sound_start: undefined,
+  sound_stop: { duration_ms: whole('Milliseconds for which something played') },
 }
 
 const EventSource = Type.Object(

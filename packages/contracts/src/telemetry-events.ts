@@ -46,6 +46,9 @@ export const categoryOfType = {
   captcha_solve_result: 'captcha',
   system_oom_kill: 'system',
   service_crashed: 'system',
+  // Ours: something in the session plays sound, and all is silent again.
+  sound_start: 'system',
+  sound_stop: 'system',
 } as const satisfies Readonly<Record<string, EventCategory>>
 export type EventType = keyof typeof categoryOfType
 

@@ -3,7 +3,7 @@
 
 export const packages = names(
   // Sessions need them.
-  'chromium chromium-l10n tigervnc-standalone-server ffmpeg fontconfig',
+  'chromium chromium-l10n tigervnc-standalone-server ffmpeg pulseaudio fontconfig',
   // Sessions with a GPU of Intel or AMD need them.
   'mesa-vulkan-drivers',
   // A shell, and what people expect beside it.

@@ -17,6 +17,7 @@ import { CdpConnection, type CdpEvent } from '../cdp/cdp-connection.ts'
 import { ChromiumProcess, type ChromiumExit } from './chromium-process.ts'
 import { chromiumFlags } from './flags.ts'
 import { checkGpu, environmentOnGpu } from './gpu.ts'
+import { helperOf } from './helper-process.ts'
 import { setHeadlessSize } from '../cdp/headless-size.ts'
 import { Policies } from './policies.ts'
 import { areTabsIn, prepareProfile } from './profile.ts'
@@ -41,6 +42,8 @@ export interface ChromiumOptions {
   readonly settings: Settings
   readonly state: StateBoard
   readonly logs: ServiceLogs
+  /** Further variables. */
+  readonly environment?: Readonly<Record<string, string>>
   /** Resolves when pages can connect; by default they can. */
   readonly network?: Promise<void> | undefined
   /** Chromium ended unexpectedly, could not be restarted, or is no longer retried. */
@@ -56,6 +59,7 @@ export class Chromium {
   readonly #restarts = new RestartLimit()
   readonly #display: Display
   readonly #log: ServiceLog
+  readonly #environment: Readonly<Record<string, string>>
   readonly #onCrash: ChromiumOptions['onCrash']
   readonly #onStart: ChromiumOptions['onStart']
   readonly policies: Policies
@@ -70,7 +74,8 @@ export class Chromium {
   /** Serialises starts and reshapes. */
   readonly #turns = new SerialQueue()
 
-  constructor({ settings, state, logs, network, onCrash, onStart }: ChromiumOptions) {
+  constructor({ settings, state, logs, environment = {}, network, onCrash, onStart }: ChromiumOptions) {
+    this.#environment = environment
     this.#network = network
     this.#onCrash = onCrash
     this.#onStart = onStart
@@ -231,6 +236,18 @@ export class Chromium {
     }
   }
 
+  /** Ends the helper that is connected to the sound server. Chromium starts another one when something plays. */
+  endSound(): void {
+    const { browser } = this.#state.current
+    if (browser !== 'ready' || !this.#process) return
+    const helper = helperOf(this.#process.pid, 'audio.mojom.AudioService')
+    try {
+      if (helper !== undefined) process.kill(helper, 'SIGTERM')
+    } catch {
+      // It has ended already.
+    }
+  }
+
   /** Ends it for good. */
   kill(): void {
     this.#generation++
@@ -263,7 +280,10 @@ export class Chromium {
         restores: this.#keepsTabs,
         hasTabs,
       }),
-      environment: environment(this.#settings, browser, browser.headless ? undefined : this.#display.name),
+      environment: {
+        ...environmentOf(this.#settings, browser, browser.headless ? undefined : this.#display.name),
+        ...this.#environment,
+      },
       directory: home,
       log: this.#log,
     })
@@ -365,7 +385,7 @@ const isSame = (one: BrowserStart | undefined, other: BrowserStart) =>
   one.blocksPopups === other.blocksPopups &&
   one.gpu === other.gpu
 
-function environment(
+function environmentOf(
   { home, temporary }: Settings,
   { locale, timezone, gpu = false }: BrowserStart,
   display: string | undefined,

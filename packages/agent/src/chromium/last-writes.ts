@@ -2,6 +2,7 @@
 // close, and it dies with the browser, which does not wait for it: on a busy machine these values are lost.
 import { readdirSync, readFileSync } from 'node:fs'
 import { pause } from '@berth/kit/pause'
+import { helperOf } from './helper-process.ts'
 
 const WAIT_MS = 3_000
 const LOOK_EVERY_MS = 5
@@ -12,7 +13,7 @@ const QUIET_LOOKS = 4
 export async function holdUntilWritten(browser: number): Promise<void> {
   if (!send(browser, 'SIGSTOP')) return
   try {
-    const writer = storageProcessOf(browser)
+    const writer = helperOf(browser, 'storage.mojom.StorageService')
     if (writer !== undefined) await untilQuiet(writer)
   } finally {
     send(browser, 'SIGCONT')
@@ -37,26 +38,6 @@ function activityOf(pid: number): string | undefined {
   if (threads.length === 0) return 'ended'
   if (!threads.every((status) => /^State:\s+S/m.test(status))) return undefined
   return threads.map((status) => /^voluntary_ctxt_switches:.*$/m.exec(status)?.[0]).join()
-}
-
-function storageProcessOf(browser: number): number | undefined {
-  return list('/proc')
-    .filter((name) => /^\d+$/.test(name))
-    .map(Number)
-    .find((pid) => groupOf(pid) === browser && isStorage(pid))
-}
-
-const isStorage = (pid: number) =>
-  read(`/proc/${pid}/cmdline`).includes('--utility-sub-type=storage.mojom.StorageService')
-
-/** The browser leads a process group of its own. */
-function groupOf(pid: number): number {
-  // After the name, which can contain anything: state, parent, group.
-  return Number(
-    read(`/proc/${pid}/stat`)
-      .replace(/^.*\) /s, '')
-      .split(' ')[2],
-  )
 }
 
 function send(pid: number, signal: NodeJS.Signals): boolean {

@@ -5,6 +5,7 @@ import type { AnswerRequest } from '../requests/answer.ts'
 import { unpack } from './packed.ts'
 import type { Secrets } from '../secrets/secrets.ts'
 import type { Settings } from '../instance/settings.ts'
+import type { SoundOutput } from '../sound/sound-output.ts'
 
 /** About an app, see contracts/app-link.ts. */
 export const answerApps = (settings: Settings) =>
@@ -19,8 +20,8 @@ export const answerPreview = (chromium: Chromium, secrets: Secrets) =>
   lazily(async () => (await unpack('recording')).previewHandlers(chromium, secrets))
 
 /** About recordings, see contracts/recording.ts. */
-export const answerRecording = (chromium: Chromium) =>
-  lazily(async () => (await unpack('recording')).recordingHandlers(chromium))
+export const answerRecording = (chromium: Chromium, sound: SoundOutput) =>
+  lazily(async () => (await unpack('recording')).recordingHandlers(chromium, sound))
 
 /** About the user-data directory, see contracts/profile-archive.ts. */
 export const answerUserData = (chromium: Chromium, directory: string) =>

@@ -11,12 +11,13 @@ import { ENCODER } from './pictures/encoder.ts'
 import { checks } from './recording.checks.ts'
 import { Recording } from './recording.ts'
 import { Screens } from './screen/screens.ts'
+import type { SoundOutput } from '../sound/sound-output.ts'
 import { pathExists } from '../user/path-exists.ts'
 
 /** Includes ended recordings that are not fetched yet. */
 const MAX_KEPT = 2 * MAX_RECORDINGS
 
-export function recordingHandlers(chromium: Chromium): AnswerRequest {
+export function recordingHandlers(chromium: Chromium, sound: SoundOutput): AnswerRequest {
   const recordings = new Map<string, Recording>()
   const screens = Screens.of(chromium.display)
 
@@ -30,7 +31,9 @@ export function recordingHandlers(chromium: Chromium): AnswerRequest {
     if (!chromium.looks) return refusal(409, 'there is no browser yet')
     if (!pathExists(ENCODER))
       return refusal(409, 'this host has no encoder; its operator must install ffmpeg')
-    const recording = new Recording({ ...options, chromium, screens })
+    if (options.hasSound && !sound.isThere)
+      return refusal(409, 'this host has no sound server; its operator must install pulseaudio')
+    const recording = new Recording({ ...options, chromium, screens, sound })
     recordings.set(options.id, recording)
     try {
       await recording.start()

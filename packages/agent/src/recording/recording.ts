@@ -1,6 +1,12 @@
 // One recording: takes a picture whenever the screen changes, up to the requested rate, and encodes it into
 // records. While nothing changes, only an occasional clock record is written.
-import type { RecordingEnd, RecordingMarker, RecordingStart } from '@berth/contracts/recording'
+import {
+  MAX_SOUND_FRAME_BYTES,
+  type recordKinds,
+  type RecordingEnd,
+  type RecordingMarker,
+  type RecordingStart,
+} from '@berth/contracts/recording'
 import type { Chromium } from '../chromium/chromium.ts'
 import type { Size } from '../cdp/headless-size.ts'
 import { log } from '../log/log.ts'
@@ -11,6 +17,8 @@ import { openPage } from './page/page-source.ts'
 import type { PictureSource } from './pictures/picture-source.ts'
 import { RecordQueue } from './record-queue.ts'
 import type { Screens } from './screen/screens.ts'
+import type { SoundOutput } from '../sound/sound-output.ts'
+import { SoundTrack } from './sound/sound-track.ts'
 
 /** Interval of clock records while nothing changes. */
 const CLOCK_MS = 2_000
@@ -27,6 +35,7 @@ const BYTE = Buffer.from([1])
 export interface RecordingOptions extends RecordingStart {
   readonly chromium: Chromium
   readonly screens: Screens
+  readonly sound: SoundOutput
 }
 
 export class Recording {
@@ -37,6 +46,7 @@ export class Recording {
   #source: PictureSource | undefined
   #encoder: Encoder | undefined
   #markers: Markers | undefined
+  #sound: SoundTrack | undefined
   #setup: Buffer | undefined
   readonly #firstPicture = Promise.withResolvers<void>()
   #pictureTimer: NodeJS.Timeout | undefined
@@ -85,11 +95,19 @@ export class Recording {
 
   /** Called with the first picture. */
   #begin(): void {
-    const { maxMs, chromium } = this.#options
-    this.#startedAt = performance.now()
+    const { maxMs, chromium, sound: output, hasSound } = this.#options
+    const startedAt = performance.now()
+    this.#startedAt = startedAt
     this.#hasPicture = true
     clearTimeout(this.#endTimer)
     this.#markers = new Markers(chromium, (marker) => this.#mark(marker))
+    if (hasSound) {
+      this.#sound = new SoundTrack({
+        output,
+        startedAt,
+        onFrame: (timeMs, frame) => this.#addSound(timeMs, frame),
+      })
+    }
     this.#clock = setInterval(() => this.#tick(), CLOCK_MS)
     if (maxMs !== null) this.#endTimer = setTimeout(() => void this.stop('max_duration'), maxMs)
     this.#firstPicture.resolve()
@@ -118,7 +136,7 @@ export class Recording {
     if (reason !== 'failed' && this.#hasPicture) await this.#takePicture().catch(() => {})
     this.#isOver = true
     this.#close()
-    await this.#encoder?.end()
+    await Promise.all([this.#encoder?.end(), this.#sound?.end()])
     this.#tellGap()
     this.#queue.add('end', Math.max(endMs, this.#lastRecordMs), Buffer.from(reason))
   }
@@ -161,10 +179,17 @@ export class Recording {
     return this.#hasPicture ? performance.now() - this.#startedAt : 0
   }
 
-  #add(kind: 'config' | 'sample' | 'marker' | 'time' | 'gap', timeMs: number, ...content: Buffer[]): void {
+  #add(kind: Exclude<keyof typeof recordKinds, 'end'>, timeMs: number, ...content: Buffer[]): void {
     const time = Math.max(0, Math.round(timeMs))
     this.#lastRecordMs = Math.max(this.#lastRecordMs, time)
     this.#queue.add(kind, time, ...content)
+  }
+
+  /** What is left out is silent. */
+  #addSound(timeMs: number, frame: Buffer): void {
+    const { maxMs } = this.#options
+    if (this.#queue.isFull || timeMs > (maxMs ?? Infinity)) return
+    if (frame.length <= MAX_SOUND_FRAME_BYTES) this.#add('sound', timeMs, frame)
   }
 
   #onSetup(record: Buffer, { width, height }: Size): void {

@@ -15,6 +15,7 @@ export class Capture {
   readonly #ring: Ring
   readonly #monitor: Monitor
   #version = -1
+  #soundSince: number | undefined
   #categories: ReadonlySet<Category> = new Set()
 
   constructor(options: { state: StateBoard; port: number; secrets: Secrets; failureOf: FailureOf }) {
@@ -53,5 +54,17 @@ export class Capture {
       source: { kind: 'local_process' },
       data: { service_name: service, phase, ...(pid !== undefined && { pid }) },
     })
+  }
+
+  sound(isPlaying: boolean): void {
+    const since = this.#soundSince
+    this.#soundSince = isPlaying ? performance.now() : undefined
+    if (!this.#categories.has('system')) return
+    const source = { kind: 'local_process' } as const
+    if (isPlaying) this.#ring.emit({ type: 'sound_start', source })
+    else if (since !== undefined) {
+      const data = { duration_ms: Math.round(performance.now() - since) }
+      this.#ring.emit({ type: 'sound_stop', source, data })
+    }
   }
 }

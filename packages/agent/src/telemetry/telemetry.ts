@@ -42,6 +42,10 @@ export class Telemetry {
     this.#capture?.crashed(service, phase, pid)
   }
 
+  sound(isPlaying: boolean): void {
+    this.#capture?.sound(isPlaying)
+  }
+
   async #load(): Promise<Capture> {
     const { loadCapture, ...options } = this.#options
     const Loaded = await loadCapture()

@@ -15,6 +15,11 @@ export interface NativeCalls {
     ): void
   }
   readonly sendmsg: (socket: number, message: MessageHeader, flags: number) => number
+  readonly socket: (domain: number, type: number, protocol: number) => number
+  readonly bind: (socket: number, address: Buffer, length: number) => number
+  readonly listen: (socket: number, backlog: number) => number
+  readonly dup: (descriptor: number) => number
+  readonly close: (descriptor: number) => number
 }
 
 /** The little of it that is used here. */
@@ -46,5 +51,10 @@ export function loadNativeCalls(path: string): NativeCalls {
     setfsgid: libc.func('int setfsgid(int)'),
     recvmsg: libc.func('long recvmsg(int, msghdr *, int)'),
     sendmsg: libc.func('long sendmsg(int, msghdr *, int)'),
+    socket: libc.func('int socket(int, int, int)'),
+    bind: libc.func('int bind(int, void *, uint32_t)'),
+    listen: libc.func('int listen(int, int)'),
+    dup: libc.func('int dup(int)'),
+    close: libc.func('int close(int)'),
   }
 }

@@ -1,7 +1,10 @@
-// The head of an MP4 file with one H.264 track. It comes before the pictures, so players can start before they have the
-// whole file, and seek with range requests.
+// The head of an MP4 file with a track of H.264, and one of AAC if there is sound. It comes before the pictures, so players
+// can start before they have the whole file, and seek with range requests.
 import { box, fullBox, text, u16, u32, u64, u8 } from './boxes.ts'
-import { SAMPLES_PER_CHUNK, type SampleTable } from './sample-table.ts'
+import type { Chunks } from './chunks.ts'
+import type { SampleTable } from './sample-table.ts'
+import type { SoundTable } from './sound-table.ts'
+import { soundFormat } from './sound-timeline.ts'
 
 /** All times are milliseconds. */
 const TIMESCALE = 1000
@@ -29,6 +32,7 @@ export interface Chapter {
 export interface Movie {
   readonly setup: VideoSetup
   readonly samples: SampleTable
+  readonly sound?: SoundTable
   readonly endMs: number
   readonly createdAt: Date
   readonly chapters: readonly Chapter[]
@@ -39,7 +43,7 @@ export interface MovieHead {
   readonly durationMs: number
 }
 
-/** The pictures must follow directly, one after another. */
+/** Pictures and sound must follow directly, at the offsets that the tables have. */
 export function movieHead(movie: Movie): MovieHead {
   const durations = movie.samples.durations(movie.endMs)
   const durationMs = durations.reduce((sum, each) => sum + each, 0)
@@ -47,7 +51,7 @@ export function movieHead(movie: Movie): MovieHead {
   // Built twice: its length says where the pictures begin, and does not depend on that offset.
   const { length } = moov(movie, { durations, durationMs, firstAt: 0 })
   const firstAt = kind.length + length + 8
-  const media = u32(8 + movie.samples.bytes)
+  const media = u32(8 + movie.samples.bytes + (movie.sound?.bytes ?? 0))
   return {
     bytes: Buffer.concat([kind, moov(movie, { durations, durationMs, firstAt }), media, text('mdat')]),
     durationMs,
@@ -64,7 +68,7 @@ function moov(movie: Movie, layout: Layout): Buffer {
   const { durationMs } = layout
   const created = Math.floor(movie.createdAt.getTime() / 1000) + SECONDS_FROM_1904_TO_1970
   const { width, height } = movie.setup
-  const nextTrack = 2
+  const nextTrack = movie.sound ? 3 : 2
   return box(
     'moov',
     fullBox(
@@ -98,6 +102,7 @@ function moov(movie: Movie, layout: Layout): Buffer {
         ),
       ),
     ),
+    ...(movie.sound ? [soundTrack(movie.sound, { ...layout, created })] : []),
     ...chapterBoxes(movie.chapters),
   )
 }
@@ -109,9 +114,7 @@ function sampleBoxes({ setup, samples }: Movie, { durations, firstAt }: Layout):
     fullBox('stsd', {}, u32(1), avc1(setup)),
     fullBox('stts', {}, runs(durations)),
     fullBox('stss', {}, u32(samples.keys.length), bigEndian(Uint32Array.from(samples.keys))),
-    fullBox('stsc', {}, chunkRuns(samples.count)),
-    fullBox('stsz', {}, u32(0, sizes.length), bigEndian(sizes)),
-    fullBox('stco', {}, chunkOffsets(sizes, firstAt)),
+    ...placeBoxes(samples.chunks, sizes, firstAt),
   )
 }
 
@@ -144,24 +147,94 @@ function runs(durations: Uint32Array): Buffer {
   return Buffer.concat([u32(entries.length / 2), bigEndian(Uint32Array.from(entries))])
 }
 
-function chunkRuns(count: number): Buffer {
-  const whole = Math.floor(count / SAMPLES_PER_CHUNK)
-  const rest = count % SAMPLES_PER_CHUNK
-  const entries = [
-    ...(whole > 0 ? [[1, SAMPLES_PER_CHUNK, 1]] : []),
-    ...(rest > 0 ? [[whole + 1, rest, 1]] : []),
+/** How large the samples are, and where in the file. */
+function placeBoxes(chunks: Chunks, sizes: Uint32Array, firstAt: number): Buffer[] {
+  const offsets = chunks.offsets.all().map((offset) => firstAt + offset)
+  return [
+    fullBox('stsc', {}, chunkRuns(chunks.counts.all())),
+    fullBox('stsz', {}, u32(0, sizes.length), bigEndian(sizes)),
+    fullBox('stco', {}, u32(offsets.length), bigEndian(offsets)),
   ]
-  return u32(entries.length, ...entries.flat())
 }
 
-function chunkOffsets(sizes: Uint32Array, firstAt: number): Buffer {
-  const offsets = new Uint32Array(Math.ceil(sizes.length / SAMPLES_PER_CHUNK))
-  let at = firstAt
-  for (let index = 0; index < sizes.length; index++) {
-    if (index % SAMPLES_PER_CHUNK === 0) offsets[index / SAMPLES_PER_CHUNK] = at
-    at += sizes[index]!
+/** Where the number of samples in a chunk changes. */
+function chunkRuns(counts: Uint32Array): Buffer {
+  const entries: number[] = []
+  for (const [index, count] of counts.entries()) {
+    if (count !== counts[index - 1]) entries.push(index + 1, count, 1)
   }
-  return Buffer.concat([u32(offsets.length), bigEndian(offsets)])
+  return Buffer.concat([u32(entries.length / 3), bigEndian(Uint32Array.from(entries))])
+}
+
+function soundTrack(
+  sound: SoundTable,
+  { created, durationMs, firstAt }: Layout & { created: number },
+): Buffer {
+  const { rate, frameSamples } = soundFormat
+  const sizes = sound.sizes()
+  const track = 2
+  const fullVolume = 0x100
+  return box(
+    'trak',
+    fullBox(
+      'tkhd',
+      { flags: 3 },
+      u32(created, created, track, 0, durationMs, 0, 0),
+      u16(0, 0, fullVolume, 0),
+      IDENTITY,
+      u32(0, 0),
+    ),
+    box(
+      'mdia',
+      fullBox('mdhd', {}, u32(created, created, rate, sound.count * frameSamples), u16(language('und'), 0)),
+      fullBox('hdlr', {}, u32(0), text('soun'), u32(0, 0, 0), text('Sound\0')),
+      box(
+        'minf',
+        fullBox('smhd', {}, u16(0, 0)),
+        box('dinf', fullBox('dref', {}, u32(1), fullBox('url ', { flags: 1 }))),
+        box(
+          'stbl',
+          fullBox('stsd', {}, u32(1), mp4a()),
+          fullBox('stts', {}, u32(1, sound.count, frameSamples)),
+          ...placeBoxes(sound.chunks, sizes, firstAt),
+        ),
+      ),
+    ),
+  )
+}
+
+/** ISO 14496-14; the descriptors are those of ISO 14496-1. */
+function mp4a(): Buffer {
+  const { rate, channels, setup } = soundFormat
+  const AAC = 0x40
+  const AUDIO_STREAM = (5 << 2) | 1
+  const noBuffer = u8(0, 0, 0)
+  const anyRate = u32(0, 0)
+  return box(
+    'mp4a',
+    u8(0, 0, 0, 0, 0, 0),
+    u16(1),
+    u32(0, 0),
+    u16(channels, 16, 0, 0),
+    u32(rate << 16),
+    fullBox(
+      'esds',
+      {},
+      descriptor(
+        3,
+        u16(0),
+        u8(0),
+        descriptor(4, u8(AAC, AUDIO_STREAM), noBuffer, anyRate, descriptor(5, setup)),
+        descriptor(6, u8(2)),
+      ),
+    ),
+  )
+}
+
+/** Shorter than 128 bytes, so its length is one byte. */
+function descriptor(tag: number, ...content: readonly Buffer[]): Buffer {
+  const bytes = Buffer.concat(content)
+  return Buffer.concat([u8(tag, bytes.length), bytes])
 }
 
 function bigEndian(values: Uint32Array): Buffer {

@@ -1,19 +1,17 @@
 // Size, duration and kind of each picture. All of them are needed before the first picture can be written. There may be
 // four million, so they are in typed arrays (40 MB).
-
-const FIRST_ROOM = 1024
-/** Samples per chunk. Players find a position in the file by its chunk. */
-export const SAMPLES_PER_CHUNK = 32
+import { Chunks } from './chunks.ts'
+import { Growing } from './growing.ts'
 
 export class SampleTable {
-  #sizes = new Uint32Array(FIRST_ROOM)
-  #times = new Uint32Array(FIRST_ROOM)
+  readonly #sizes = new Growing()
+  readonly #times = new Growing()
   readonly #keys: number[] = []
-  #count = 0
+  readonly chunks = new Chunks()
   #bytes = 0
 
   get count(): number {
-    return this.#count
+    return this.#sizes.count
   }
 
   /** Size of all pictures together. */
@@ -26,39 +24,34 @@ export class SampleTable {
     return this.#keys
   }
 
-  /** Two pictures of the same moment get times one millisecond apart; otherwise the first would not be shown. */
-  add({ timeMs, bytes, isKey }: { timeMs: number; bytes: number; isKey: boolean }): void {
-    if (this.#count === this.#sizes.length) {
-      this.#sizes = grown(this.#sizes)
-      this.#times = grown(this.#times)
-    }
-    const earliest = this.#count === 0 ? 0 : this.#times[this.#count - 1]! + 1
-    this.#sizes[this.#count] = bytes
+  /**
+   * Two pictures of the same moment get times one millisecond apart; otherwise the first would not be shown. `offset`
+   * counts from the first byte of media.
+   */
+  add({ timeMs, bytes, isKey, offset }: NewSample): void {
+    const isFirst = this.count === 0
+    this.#sizes.add(bytes)
     // The recording begins with its first picture.
-    this.#times[this.#count] = this.#count === 0 ? 0 : Math.max(earliest, timeMs)
-    this.#count++
+    this.#times.add(isFirst ? 0 : Math.max(this.#times.last + 1, timeMs))
+    this.chunks.add(offset, bytes)
     this.#bytes += bytes
-    if (isKey) this.#keys.push(this.#count)
+    if (isKey) this.#keys.push(this.count)
   }
 
   sizes(): Uint32Array {
-    return this.#sizes.subarray(0, this.#count)
+    return this.#sizes.all()
   }
 
   /** How long each picture is shown; the last one until the end of the recording. */
   durations(endMs: number): Uint32Array {
-    const durations = new Uint32Array(this.#count)
-    for (let index = 0; index < this.#count; index++) {
-      const next =
-        index + 1 < this.#count ? this.#times[index + 1]! : Math.max(endMs, this.#times[index]! + 1)
-      durations[index] = next - this.#times[index]!
-    }
-    return durations
+    const times = this.#times.all()
+    return times.map((time, index) => (times[index + 1] ?? Math.max(endMs, time + 1)) - time)
   }
 }
 
-function grown(array: Uint32Array): Uint32Array<ArrayBuffer> {
-  const larger = new Uint32Array(array.length * 2)
-  larger.set(array)
-  return larger
+interface NewSample {
+  readonly timeMs: number
+  readonly bytes: number
+  readonly isKey: boolean
+  readonly offset: number
 }

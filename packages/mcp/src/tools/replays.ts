@@ -20,7 +20,7 @@ export const manageReplays = manyTool({
     replay_id: text('Id of the recording'),
     framerate: whole('Pictures per second', { minimum: 1, maximum: 60 }),
     max_duration_in_seconds: whole('When it stops by itself', { minimum: 1 }),
-    record_audio: flag('Not supported: sessions have no sound'),
+    record_audio: flag('Also record what the session plays'),
   },
   actions: {
     start: act({

@@ -1,4 +1,4 @@
-// Made by `npm run generate`, of migrations ba936ffab27fb9ff1f2040ad115ce8c5d3d17df88b3e334592fc7d22d61578f6.
+// Made by `npm run generate`, of migrations d9ce7aa0e8e5740b66e732b6e988744c80900b594f35347b4ed52aff3ab6e608.
 import type { BigNumber, Json, Time } from './column-types.ts'
 import type { ColumnType } from 'kysely'
 
@@ -506,6 +506,7 @@ export interface Replays {
   lost_ms: Generated<BigNumber>
   max_duration_seconds: number | null
   project_id: string
+  record_audio: Generated<boolean>
   sealed_key: Buffer
   server_id: string
   size_bytes: BigNumber | null

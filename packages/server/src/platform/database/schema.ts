@@ -234,6 +234,7 @@ type SetOnce = CheckedNames<{
     | 'continues_id'
     | 'framerate'
     | 'max_duration_seconds'
+    | 'record_audio'
   extensions:
     | 'id'
     | 'project_id'

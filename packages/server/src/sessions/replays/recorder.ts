@@ -43,6 +43,7 @@ export interface ReplayRecorderOptions {
 export interface Wanted {
   readonly framerate: number
   readonly maxDurationSeconds: number | null
+  readonly recordsAudio: boolean
   readonly continuesId: string | null
 }
 
@@ -118,10 +119,12 @@ export class ReplayRecorder implements ResizeGuard, SessionRecorder<Wanted> {
       sealedKey: box.seal(key, keyContext(id)),
     })
     crashPoint('replay-inserted')
-    const { framerate, maxDurationSeconds } = options
+    const { framerate, maxDurationSeconds, recordsAudio } = options
     const maxMs = maxDurationSeconds === null ? null : maxDurationSeconds * 1000
+    // Agents of earlier versions know nothing of sound.
+    const start = { id, framerate, maxMs, ...(recordsAudio && { hasSound: true }) }
     try {
-      await awake(session, (agent) => startRecording(agent, { id, framerate, maxMs }, { signal }))
+      await awake(session, (agent) => startRecording(agent, start, { signal }))
       crashPoint('replay-started')
       const replay = await commit(async (tx) => {
         // Without a caller, nobody would know of the recording and end it.
@@ -153,25 +156,30 @@ export class ReplayRecorder implements ResizeGuard, SessionRecorder<Wanted> {
 }
 
 export function wanted(body: StartReplayRequest, { gpu }: { gpu: boolean }, prefix = ''): Wanted {
-  const { framerate = DEFAULT_FRAMERATE, max_duration_in_seconds, record_audio } = body
-  if (record_audio) {
-    throw invalidInput(`${prefix}record_audio`, 'is not available: sessions of this server have no sound')
-  }
+  const { framerate = DEFAULT_FRAMERATE, max_duration_in_seconds, record_audio = false } = body
   if (framerate > MAX_FRAMERATE_WITHOUT_GPU && !gpu) {
     throw invalidInput(
       `${prefix}framerate`,
       `must not be above ${MAX_FRAMERATE_WITHOUT_GPU} in a session without gpu`,
     )
   }
-  return { framerate, maxDurationSeconds: max_duration_in_seconds ?? null, continuesId: null }
+  return {
+    framerate,
+    maxDurationSeconds: max_duration_in_seconds ?? null,
+    recordsAudio: record_audio,
+    continuesId: null,
+  }
 }
 
 /** Undefined when the maximum duration is already over. */
-function continued({ id, framerate, max_duration_seconds, started_at }: ReplayRecord): Wanted | undefined {
-  if (max_duration_seconds === null) return { framerate, maxDurationSeconds: null, continuesId: id }
+function continued(replay: ReplayRecord): Wanted | undefined {
+  const { id, framerate, max_duration_seconds, record_audio: recordsAudio, started_at } = replay
+  if (max_duration_seconds === null) {
+    return { framerate, maxDurationSeconds: null, recordsAudio, continuesId: id }
+  }
   const seconds = Math.floor((Date.now() - Date.parse(started_at!)) / 1000)
   const left = max_duration_seconds - seconds
-  return left > 0 ? { framerate, maxDurationSeconds: left, continuesId: id } : undefined
+  return left > 0 ? { framerate, maxDurationSeconds: left, recordsAudio, continuesId: id } : undefined
 }
 
 function refusalOf(error: unknown, session: Session): unknown {

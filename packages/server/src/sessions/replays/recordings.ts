@@ -181,6 +181,7 @@ export class Recordings {
     const video =
       isThere &&
       (await assemble(journals.journal(id, key), {
+        hasSound: replay.record_audio,
         blobs,
         lock: { key, context: videoContext(id) },
         createdAt: new Date(replay.started_at ?? replay.created_at),

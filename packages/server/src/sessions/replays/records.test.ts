@@ -33,7 +33,8 @@ const good = (): Given[] => [
   record(recordKinds.sample, 4, 200, nextFrame),
   record(recordKinds.time, 5, 2_200),
   record(recordKinds.gap, 6, 3_000, Buffer.from([0, 0, 1, 0])),
-  record(recordKinds.end, 7, 4_000, Buffer.from('stopped')),
+  record(recordKinds.sound, 7, 3_500, Buffer.from([0x21, 0x10, 4])),
+  record(recordKinds.end, 8, 4_000, Buffer.from('stopped')),
 ]
 
 function read(records: readonly Given[], elapsedMs?: number) {
@@ -46,7 +47,7 @@ test('records are read in order, and a repeated record is skipped', () => {
   const { reader, taken } = read(good())
   assert.deepEqual(
     taken.map((each) => each!.kind),
-    ['config', 'sample', 'marker', 'sample', 'time', 'gap', 'end'],
+    ['config', 'sample', 'marker', 'sample', 'time', 'gap', 'sound', 'end'],
   )
   assert.deepEqual(reader.setup, { width: 512, height: 256, decoder })
   assert.equal(reader.lastMs, 4_000)
@@ -92,7 +93,9 @@ test('malformed records are refused', () => {
     'an end without a reason': next(END, Buffer.from('bored')),
     'a gap without a length': next(GAP),
     'a kind that there is not': next(99),
-    'anything after the end': [...good(), record(recordKinds.time, 8, 5_000)],
+    'anything after the end': [...good(), record(recordKinds.time, 9, 5_000)],
+    'sound without anything': next(recordKinds.sound),
+    'sound that is too long': next(recordKinds.sound, Buffer.alloc(2_049)),
     'no head at all': [{ kind: 1, payload: Buffer.alloc(7) }],
   }
   for (const [what, records] of Object.entries(cases)) {

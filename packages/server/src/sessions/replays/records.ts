@@ -4,6 +4,7 @@ import {
   markerKinds,
   MAX_MARKER_CHARACTERS,
   MAX_RECORD_BYTES,
+  MAX_SOUND_FRAME_BYTES,
   RECORD_HEAD_BYTES,
   recordingEnds,
   recordKinds,
@@ -21,6 +22,8 @@ const NAL_TYPE = 0x1f
 const IDR = 5
 const MAX_DIMENSION = 8192
 const MAX_SAMPLES = 4_000_000
+/** Of a day. What is played later is left out. */
+export const MAX_SOUND_FRAMES = 4_000_000
 const MAX_MARKERS = 1_000
 /** Allows for different clocks and for transmission. */
 const TIME_SLACK_MS = 5_000
@@ -35,6 +38,7 @@ export interface Setup {
 export type RecordIn =
   | { readonly kind: 'config'; readonly setup: Setup }
   | { readonly kind: 'sample'; readonly isKey: boolean; readonly unit: Buffer }
+  | { readonly kind: 'sound'; readonly frame: Buffer }
   | { readonly kind: 'marker'; readonly marker: RecordingMarker }
   | { readonly kind: 'time' }
   | { readonly kind: 'gap'; readonly lostMs: number }
@@ -52,6 +56,7 @@ export class RecordReader {
   #lastNumber = 0
   #setup: Setup | undefined
   #samples = 0
+  #sounds = 0
   #markers = 0
   #lastSampleMs = 0
   #lastMs = 0
@@ -98,6 +103,11 @@ export class RecordReader {
       case recordKinds.marker:
         if (++this.#markers > MAX_MARKERS) return { kind: 'time' }
         return { kind: 'marker', marker: readMarker(content) }
+      case recordKinds.sound:
+        if (content.length === 0 || content.length > MAX_SOUND_FRAME_BYTES)
+          throw new WrongRecord('a frame of sound is empty or too long')
+        if (++this.#sounds > MAX_SOUND_FRAMES) return { kind: 'time' }
+        return { kind: 'sound', frame: content }
       case recordKinds.time:
         return { kind: 'time' }
       case recordKinds.gap:

@@ -11,6 +11,7 @@ const columns = [
   'continues_id',
   'framerate',
   'max_duration_seconds',
+  'record_audio',
   'state',
   'end_reason',
   'created_at',
@@ -36,6 +37,7 @@ export async function insertReplay(db: Db, replay: NewReplay): Promise<ReplayRec
       continues_id: replay.continuesId,
       framerate: replay.framerate,
       max_duration_seconds: replay.maxDurationSeconds,
+      record_audio: replay.recordsAudio,
       sealed_key: replay.sealedKey,
     })
     .returning(columns)

@@ -13,5 +13,6 @@ export interface NewReplay {
   readonly continuesId: string | null
   readonly framerate: number
   readonly maxDurationSeconds: number | null
+  readonly recordsAudio: boolean
   readonly sealedKey: Buffer
 }

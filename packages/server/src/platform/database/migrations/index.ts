@@ -31,6 +31,7 @@ import { handovers } from './030-handovers.ts'
 import { webhookLimits } from './031-webhook-limits.ts'
 import { sealedHandovers } from './032-sealed-handovers.ts'
 import { deepStandby } from './033-deep-standby.ts'
+import { recordedSound } from './034-recorded-sound.ts'
 
 export interface Migration {
   readonly version: number
@@ -73,4 +74,5 @@ export const migrations: readonly Migration[] = [
   { version: 31, name: 'webhook-limits', sql: webhookLimits },
   { version: 32, name: 'sealed-handovers', sql: sealedHandovers },
   { version: 33, name: 'deep-standby', sql: deepStandby },
+  { version: 34, name: 'recorded-sound', sql: recordedSound },
 ]

@@ -67,7 +67,7 @@ function Video({ path, startedAtMs }: { path: string; startedAtMs: number }) {
   const video = useRef<HTMLVideoElement>(null)
   useEffect(() => player.attach(video.current!, startedAtMs), [player, startedAtMs])
   return (
-    // The recording has no sound, so there is nothing to caption.
+    // Nobody has captions for what a page plays.
     <video className="replay" ref={video} src={path} controls muted playsInline preload="metadata">
       <track kind="captions" />
     </video>

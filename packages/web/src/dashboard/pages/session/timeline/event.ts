@@ -59,6 +59,8 @@ const words: Readonly<Record<string, (data: Data) => string>> = {
   live_view_disconnect: () => 'Somebody closed the live view',
   captcha_solve_result: ({ captcha_type: kind, status }) => `Captcha ${text(kind)}: ${text(status)}`,
   system_oom_kill: ({ process_name: name }) => `Out of memory: ${text(name)} was killed`,
+  sound_start: () => 'Something plays sound',
+  sound_stop: ({ duration_ms: ms }) => `Silent again after ${number(ms) ?? '?'} ms of sound`,
   service_crashed: ({ service_name: name, phase }) => `${text(name)} crashed (${text(phase)})`,
 }
 
