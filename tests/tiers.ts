@@ -51,6 +51,8 @@ const fullOnly: Readonly<Record<string, string>> = {
   'tests/agent/login/floods.test.ts': 'pages made to be too large, for minutes',
   'tests/agent/login/workers.test.ts':
     'three browsers with every kind of worker; tests/agent/login/login.test.ts stays',
+  'tests/agent/login/passkeys.test.ts':
+    'five browsers with keys; packages/server/src/logins/credentials/passkeys.test.ts and tests/agent/login/login.test.ts stay',
   'tests/agent/login/pages.test.ts': 'unusual pages; tests/agent/login/login.test.ts stays',
   'tests/agent/login/traffic.test.ts':
     'slow answers and browsers that end; tests/agent/login/login.test.ts stays',
@@ -68,6 +70,8 @@ const fullOnly: Readonly<Record<string, string>> = {
   'tests/cli/commands.test.ts':
     'starts the command line some eighty times; the unit tests of packages/cli and the blocks of docs/cli.md stay',
   'tests/cli/handovers.test.ts': 'starts the command line a dozen times; the same stay',
+  'tests/cli/session-import.test.ts':
+    'starts the command line a few times; tests/api/session-import.test.ts stays',
   'tests/cli/webhooks.test.ts': 'starts the command line some thirty times; the same stay',
   'tests/cli/completion.test.ts': 'shells that only npm run test:full installs; the same stay',
   'tests/cli/package.test.ts': 'packs and installs the command line; the same stay',
@@ -119,6 +123,11 @@ const fullOnly: Readonly<Record<string, string>> = {
     'proxies and private hosts over kills; tests/api/networks.test.ts and tests/hostile/upstream-proxies.test.ts stay',
   'tests/e2e/playwright-native.test.ts':
     "Playwright's own protocol on two kinds of browsers; the blocks of docs/downloads.md stay",
+  'tests/e2e/passkeys.test.ts':
+    'a dozen logins at websites that check passkeys; tests/e2e/login-engine.test.ts and tests/api stay',
+  'tests/e2e/save-session.test.ts':
+    'an extension in a browser of its own; tests/api/session-import.test.ts stays',
+  'tests/e2e/session-import.test.ts': 'imports with real browsers; tests/api/session-import.test.ts stays',
   'tests/e2e/pool-contents.test.ts':
     'what stays in a released browser; tests/e2e/browser-pools.test.ts stays',
   'tests/e2e/previews.test.ts': 'small pictures over standby and timeouts; tests/api/previews.test.ts stays',
@@ -145,6 +154,8 @@ const fullOnly: Readonly<Record<string, string>> = {
   'tests/faults/extensions.test.ts':
     'kills at eight points; tests/hostile/extensions.test.ts and tests/faults/kill.test.ts stay',
   'tests/faults/move-blobs.test.ts': 'a real S3 server and kills; the tests of blobs and of their cache stay',
+  'tests/faults/passkeys.test.ts':
+    'logins with real browsers through kills; tests/api/auth-connections.test.ts stays',
   'tests/faults/profiles.test.ts':
     'many saves by real browsers through kills; tests/hostile/profiles.test.ts and the kills of sessions stay',
   'tests/faults/proxies.test.ts': 'three servers and kills; tests/hostile/upstream-proxies.test.ts stays',

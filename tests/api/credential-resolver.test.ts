@@ -6,6 +6,7 @@ import { sql } from 'kysely'
 import type { Credential, CredentialReference } from '@berth/contracts/credentials'
 import type { CreateCredentialProviderRequest } from '@berth/contracts/credential-providers'
 import { isOf } from '@berth/login/hosts/hosts'
+import { CredentialPasskeys } from '@berth/server/logins/credentials/passkeys'
 import { CredentialResolver } from '@berth/server/logins/credentials/resolver'
 import { CredentialSecrets } from '@berth/server/logins/credentials/secrets'
 import { CredentialService } from '@berth/server/logins/credentials/service'
@@ -90,7 +91,7 @@ const providers = new CredentialProviderService({
   sources,
   defaultProject: () => Promise.resolve({ id: projectId }),
 })
-const resolver = new CredentialResolver({ db, secrets, sources })
+const resolver = new CredentialResolver({ db, secrets, passkeys: new CredentialPasskeys(box), sources })
 
 const principal = {
   keyId: 'key',
@@ -382,6 +383,7 @@ test('the server can tell without asking a provider whether a connection can log
     isExternal: false,
     hasTotp: false,
     valueKeys: ['email', 'password'],
+    passkeyRpIds: [],
   })
   assert.equal((await standing({ name: coded.name }))?.hasTotp, true)
   await db

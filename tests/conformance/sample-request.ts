@@ -64,6 +64,7 @@ const bodies: Record<string, object> = {
   },
   createAuditLogExportDestination: auditExport,
   updateAuditLogExportDestination: { prefix: 'of-a-stranger' },
+  importAuthConnectionSession: { cookies: [{ name: 'sid', value: 'sample', domain: 'captcha.example' }] },
   updateCredentialProvider: { name: 'renamed by a stranger', enabled: false },
 }
 
@@ -92,6 +93,7 @@ export function sampleBody(operation: Operation): object | undefined {
 const parts: References = {
   executors: 'absent',
   handovers: 'absent',
+  passkeys: 'absent',
   watch: 'absent',
   process: '00000000-0000-4000-8000-000000000000',
   replays: '00000000-0000-4000-8000-000000000000',

@@ -115,3 +115,54 @@ test('the settings of a login are changed, and the login deleted', async () => {
     return (await server.fetch(`/auth/connections/${id}`)).status === 404
   })
 })
+
+test('a session is imported from a file, and a file that is none says so', async () => {
+  const id = await newLogin('imported.example')
+  const { page, complaints } = await signIn(browser, { ...server, path: `/logins/${id}` })
+  await page.getByRole('button', { name: 'More actions' }).click()
+  await page.getByRole('menuitem', { name: 'Import a session' }).click()
+  const form = page.getByRole('dialog')
+  const file = form.locator('input[type=file]')
+  await file.setInputFiles({ name: 'notes.txt', mimeType: 'text/plain', buffer: Buffer.from('hello') })
+  await form.getByRole('button', { name: 'Import' }).click()
+  await form.getByText('The file is none of').waitFor()
+  await assertAccessible(page, 'an import that is refused')
+  const cookies = [
+    { name: 'sid', value: 'right', domain: 'imported.example' },
+    { name: 'other', value: 'x', domain: 'elsewhere.example' },
+  ]
+  const buffer = Buffer.from(JSON.stringify({ cookies, origins: [] }))
+  await file.setInputFiles({ name: 'session.json', mimeType: 'application/json', buffer })
+  await form.getByRole('button', { name: 'Import' }).click()
+  await page.getByText('1 cookies and the storage of 0 origins are taken, 1 entries are left out').waitFor()
+  await page.getByText('Logged in', { exact: true }).first().waitFor()
+  assert.equal((await statusOf(id)).status, 'AUTHENTICATED')
+  assert.deepEqual(complaints, [])
+})
+
+test('a passkey is added by a login, shown with its credential, and deleted', async () => {
+  const values = { email: 'me@site.example', password: 'right' }
+  const credential = { name: 'with a passkey', domain: 'keyed.example', values }
+  const made = await send<{ id: string }>(server, 'POST', '/credentials', credential)
+  const { body } = await send<{ id: string }>(server, 'POST', '/auth/connections', {
+    domain: 'keyed.example',
+    profile_name: 'of-keyed',
+    credential: { name: credential.name },
+  })
+  const { page } = await signIn(browser, { ...server, path: `/logins/${body.id}` })
+  await page.getByRole('button', { name: 'More actions' }).click()
+  await page.getByRole('menuitem', { name: 'Add a passkey' }).click()
+  await page.getByText('Logged in', { exact: true }).first().waitFor()
+  const { page: list } = await signIn(browser, { ...server, path: '/credentials' })
+  await list.getByText(credential.name).first().click()
+  const details = list.getByRole('dialog')
+  await details.getByRole('cell', { name: 'keyed.example' }).waitFor()
+  await details.getByRole('cell', { name: 'Never' }).waitFor()
+  await assertAccessible(list, 'a credential with a passkey')
+  await details.getByRole('row', { name: 'keyed.example' }).getByRole('button', { name: 'Delete' }).click()
+  await list.getByRole('alertdialog').getByRole('button', { name: 'Delete' }).click()
+  await eventually('it is gone', async () => {
+    const { body: left } = await send<{ passkeys: object[] }>(server, 'GET', `/credentials/${made.body.id}`)
+    return left.passkeys.length === 0
+  })
+})

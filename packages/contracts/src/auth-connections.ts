@@ -43,6 +43,8 @@ export const reauthReasons = [
   'requires_email_code',
   'requires_customer_input',
   'totp_reauth_allowed',
+  'has_passkey',
+  'requires_passkey',
 ] as const
 export type ReauthReason = (typeof reauthReasons)[number]
 
@@ -425,6 +427,12 @@ export const LoginRequest = Strict({
   proxy: Type.Optional(ProxyReference),
   record_session: Type.Optional(
     Type.Boolean({ description: 'Overrides the setting of the connection for this flow' }),
+  ),
+  create_passkey: Type.Optional(
+    Type.Boolean({
+      description:
+        'Extension: once the person is signed in, the flow goes on until they have added a passkey in the settings of the website. The credential keeps it, and later logins need nobody',
+    }),
   ),
   browser_telemetry: Type.Optional(Nullable(TelemetryRequest)),
 })

@@ -1,7 +1,7 @@
 // Values that logins fill in. Clients can write them but never read them.
 import { Type, type Static } from 'typebox'
 import { operation } from './operation.ts'
-import { idOrName, Nullable, OneOf, pageQuery, Strict, Text, Timestamp } from './schema.ts'
+import { idOrName, Nullable, OneOf, pageQuery, resourceId, Strict, Text, Timestamp } from './schema.ts'
 
 const tag = 'Credentials'
 
@@ -81,6 +81,17 @@ const totpFields = {
 const TOTP_SECRET =
   'Secret of an authenticator app: base32 (spaces and dashes are ignored) or an `otpauth://totp/` URI. Stored encrypted and never shown'
 
+export const CredentialPasskey = Type.Object(
+  {
+    id: Type.String({ description: 'Unique id' }),
+    rp_id: Type.String({ description: 'Relying party: the domain whose pages can use the passkey' }),
+    created_at: Timestamp('When the website made the passkey, in the browser of a login'),
+    last_used_at: Nullable(Timestamp('When it last signed somebody in')),
+  },
+  { title: 'CredentialPasskey' },
+)
+export type CredentialPasskey = Static<typeof CredentialPasskey>
+
 export const Credential = Type.Object(
   {
     id: Type.String({ description: 'Unique id' }),
@@ -91,6 +102,12 @@ export const Credential = Type.Object(
     has_values: Type.Optional(Type.Boolean({ description: 'Whether the credential has values' })),
     has_totp_secret: Type.Optional(
       Type.Boolean({ description: 'Whether the credential has a secret for one-time codes' }),
+    ),
+    passkeys: Type.Optional(
+      Type.Array(CredentialPasskey, {
+        description:
+          'Extension: passkeys, oldest first; absent in lists. The keys are stored encrypted and never shown',
+      }),
     ),
     sso_provider: Type.Optional(Nullable(Type.String({ description: 'Sign-in provider, if any' }))),
     value_keys: Type.Optional(
@@ -267,6 +284,20 @@ export const deleteCredential = operation({
   path: '/credentials/{id_or_name}',
   kind: 'empty',
   params,
+  status: 204,
+  errors: ['not_found'],
+})
+
+export const deletePasskey = operation({
+  id: 'deleteCredentialPasskey',
+  tag,
+  summary: 'Extension: delete a passkey of a credential',
+  description:
+    'Deletes the key at once. The website still lists the passkey until somebody removes it there, but nobody can sign in with it.',
+  method: 'DELETE',
+  path: '/credentials/{id_or_name}/passkeys/{passkey_id}',
+  kind: 'empty',
+  params: Type.Object({ id_or_name: idOrName('credential'), passkey_id: resourceId('passkey') }),
   status: 204,
   errors: ['not_found'],
 })

@@ -33,6 +33,7 @@ import * as projects from './projects.ts'
 import * as proxies from './proxies.ts'
 import * as repl from './repl.ts'
 import * as replays from './replays.ts'
+import * as sessionImport from './session-import.ts'
 import * as signIn from './sign-in.ts'
 import * as system from './system.ts'
 import * as telemetry from './telemetry.ts'
@@ -65,6 +66,7 @@ export const operations: readonly Operation[] = [
   credentialProviders,
   proxies,
   authConnections,
+  sessionImport,
   authAgents,
   deployments,
   apps,

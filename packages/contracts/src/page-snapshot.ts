@@ -6,6 +6,8 @@
 //   POST /login/look     200 PageSnapshot, takes a LookOrder; waits until the page is quiet, at most most_ms
 //   POST /login/visit    200 PageSnapshot, takes a VisitOrder; opens an address first
 //   POST /login/act      200 ActResult, takes an ActOrder
+//   PUT  /login/storage  200 StorageResult, takes a StorageOrder; replaces cookies and storage of some hosts
+//   POST /login/passkeys 200 PasskeysState, takes a PasskeysOrder; keys that answer for the user on pages of these hosts
 //   PUT  /login/secrets  204, takes LoginSecrets; from now on no event of the session contains them, in any encoding
 import { Type, type Static } from 'typebox'
 import { Nullable, OneOf, Strict } from './schema.ts'
@@ -219,3 +221,78 @@ export const LoginSecrets = Strict({
   values: Type.Array(Type.String({ maxLength: 10_000 }), { maxItems: 100 }),
 })
 export type LoginSecrets = Static<typeof LoginSecrets>
+
+/** A cookie as a server has read it from an import. */
+const StoredCookie = Strict({
+  name: Type.String({ maxLength: 4_096 }),
+  value: Type.String({ maxLength: 4_096 }),
+  host: Type.String({ minLength: 1, maxLength: 255 }),
+  is_host_only: Type.Boolean(),
+  path: Type.String({ minLength: 1, maxLength: 1_024 }),
+  is_secure: Type.Boolean(),
+  is_http_only: Type.Boolean(),
+  same_site: Type.Optional(OneOf(['Strict', 'Lax', 'None'] as const, { description: 'SameSite' })),
+  /** Seconds since 1970. Absent for a cookie of the session. */
+  expires: Type.Optional(Type.Number({ minimum: 0 })),
+})
+export type StoredCookie = Static<typeof StoredCookie>
+
+export const StorageOrder = Strict({
+  /** All cookies of these hosts are deleted first, whatever the port. */
+  hosts,
+  /** Everything that these origins store is deleted first. */
+  origins: Type.Array(url(), { maxItems: 300 }),
+  cookies: Type.Array(StoredCookie, { maxItems: 3_000 }),
+  local: Type.Array(
+    Strict({
+      origin: url(),
+      items: Type.Array(
+        Strict({
+          name: Type.String({ maxLength: 10_000 }),
+          value: Type.String({ maxLength: 2 * 1024 * 1024 }),
+        }),
+        { maxItems: 4_000 },
+      ),
+    }),
+    { maxItems: 100 },
+  ),
+})
+export type StorageOrder = Static<typeof StorageOrder>
+
+export const StorageResult = Strict({
+  /** How many cookies and items Chromium did not take. */
+  refused: Type.Integer({ minimum: 0, maximum: 1_000_000 }),
+})
+export type StorageResult = Static<typeof StorageResult>
+
+export const MAX_PASSKEYS = 50
+const base64 = (maxLength: number) => Type.String({ pattern: '^[A-Za-z0-9+/]*={0,2}$', maxLength })
+
+/** In base64, as Chromium has it. */
+export const Passkey = Strict({
+  credential_id: base64(2_000),
+  rp_id: Type.String({ minLength: 1, maxLength: 255 }),
+  /** PKCS#8. */
+  private_key: base64(8_000),
+  user_handle: base64(200),
+  user_name: Type.String({ maxLength: 1_000 }),
+  user_display_name: Type.String({ maxLength: 1_000 }),
+  sign_count: Type.Integer({ minimum: 0, maximum: 0xff_ff_ff_ff }),
+})
+export type Passkey = Static<typeof Passkey>
+
+export const PasskeysOrder = Strict({
+  /** Added to those that are there already. */
+  keys: Type.Array(Passkey, { maxItems: MAX_PASSKEYS }),
+  /** Pages of other hosts have no keys, whatever the key says. */
+  hosts,
+  /** Whether pages may make keys now. */
+  may_create: Type.Boolean(),
+})
+export type PasskeysOrder = Static<typeof PasskeysOrder>
+
+export const PasskeysState = Strict({
+  /** All keys, those that pages have made too. `sign_count` grows with each use. */
+  keys: Type.Array(Passkey, { maxItems: 2 * MAX_PASSKEYS }),
+})
+export type PasskeysState = Static<typeof PasskeysState>

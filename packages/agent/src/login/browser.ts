@@ -2,13 +2,22 @@
 // to those of other clients, and reconnects when Chromium restarts.
 import { Semaphore } from '@berth/kit/semaphore'
 import { pause } from '@berth/kit/pause'
-import type { ActOrder, ActResult, LookOrder, PageSnapshot, VisitOrder } from '@berth/contracts/page-snapshot'
+import type {
+  ActOrder,
+  ActResult,
+  LookOrder,
+  PageSnapshot,
+  PasskeysOrder,
+  PasskeysState,
+  VisitOrder,
+} from '@berth/contracts/page-snapshot'
 import { CdpConnection, type CdpEvent } from '../cdp/cdp-connection.ts'
 import type { Chromium } from '../chromium/chromium.ts'
 import { act } from './acts.ts'
 import { BrowserGone } from './gone.ts'
 import { HttpAuth } from './http-auth.ts'
 import { changesOf, whenQuiet } from './quiet.ts'
+import { Passkeys } from './passkeys.ts'
 import { fingerprintOf, emptyContent, readContent, type PageContent } from './page-snapshot.ts'
 import { Tab, type Attached, type TargetInfo } from './tab.ts'
 
@@ -35,6 +44,7 @@ interface Conversation {
 export class LoginBrowser {
   readonly #chromium: Chromium
   readonly #turns = new Semaphore(1)
+  readonly #passkeys = new Passkeys()
   #conversation: Conversation | undefined
   #idleTimer: NodeJS.Timeout | undefined
   #number = 0
@@ -89,6 +99,15 @@ export class LoginBrowser {
         return { result: 'elsewhere', reason: 'Cannot answer HTTP authentication: no allowed hosts given' }
       auth.answer = { user, password: value, hosts }
       return { result: 'done' }
+    })
+  }
+
+  /** Answers with the keys as they are now, those that pages have made too. */
+  async passkeys(order: PasskeysOrder, signal: AbortSignal): Promise<PasskeysState> {
+    this.#passkeys.order(order)
+    return this.#inTurn(signal, async ({ tabs }) => {
+      await Promise.all([...tabs.values()].map((tab) => tab.updatePasskeys()))
+      return { keys: [...this.#passkeys.all] }
     })
   }
 
@@ -291,6 +310,7 @@ export class LoginBrowser {
     const tab = new Tab({
       cdp,
       auth,
+      passkeys: this.#passkeys,
       ...place,
       nextNumber: () => ++this.#number,
       mayLeaveTo: (url) => this.mayLeaveTo?.(url) ?? true,
@@ -397,6 +417,8 @@ const wanted = new Set([
   'Network.loadingFailed',
   'Fetch.requestPaused',
   'Fetch.authRequired',
+  'WebAuthn.credentialAdded',
+  'WebAuthn.credentialAsserted',
 ])
 
 /** Skips most events before parsing, because parsing them would be most of the work. */

@@ -8,7 +8,15 @@ import type { Secrets } from '../secrets/secrets.ts'
 import { LoginBrowser } from './browser.ts'
 import { BrowserGone } from './gone.ts'
 import { isOfHosts } from './hosts.ts'
-import { readActOrder, readLookOrder, readSecrets, readVisitOrder } from './orders.ts'
+import {
+  readActOrder,
+  readLookOrder,
+  readPasskeysOrder,
+  readSecrets,
+  readStorageOrder,
+  readVisitOrder,
+} from './orders.ts'
+import { replaceStorage } from './storage.ts'
 
 const WRONG = 400
 /** Chromium has ended or restarted. A separate status, because the next call may work. */
@@ -40,6 +48,14 @@ export function loginHandlers(
         if (order.act === 'fill' || order.act === 'authenticate') secrets.type()
         return browser.act(order, signal)
       }
+      case 'PUT /login/storage': {
+        const order = readStorageOrder(body)
+        // Cookies are as secret as passwords, and every request has them.
+        secrets.type()
+        return replaceStorage(chromium, order, signal)
+      }
+      case 'POST /login/passkeys':
+        return browser.passkeys(readPasskeysOrder(body), signal)
       case 'PUT /login/secrets':
         secrets.add(readSecrets(body).values)
         return undefined

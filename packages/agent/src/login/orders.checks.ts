@@ -1,9 +1,18 @@
-import { ActOrder, LoginSecrets, LookOrder, VisitOrder } from '@berth/contracts/page-snapshot'
+import {
+  ActOrder,
+  LoginSecrets,
+  LookOrder,
+  PasskeysOrder,
+  StorageOrder,
+  VisitOrder,
+} from '@berth/contracts/page-snapshot'
 import { checksOf } from '../checks/compile.ts'
 
 export const checks = checksOf({
   actOrder: ActOrder,
   loginSecrets: LoginSecrets,
   lookOrder: LookOrder,
+  passkeysOrder: PasskeysOrder,
+  storageOrder: StorageOrder,
   visitOrder: VisitOrder,
 })

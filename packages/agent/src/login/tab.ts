@@ -3,6 +3,7 @@
 import type { CdpConnection, CdpEvent } from '../cdp/cdp-connection.ts'
 import { MAX_MESSAGE_LENGTH, MAX_URL_LENGTH } from './bounds.ts'
 import type { AskedAuth, Challenge, HttpAuth } from './http-auth.ts'
+import { PagePasskeys, type Credential, type Passkeys } from './passkeys.ts'
 import { Traffic } from './traffic.ts'
 import { SOURCE, World, WORLD } from './world.ts'
 
@@ -77,6 +78,7 @@ export interface TabOptions {
   readonly targetId: string
   readonly sessionId: string
   readonly auth: HttpAuth
+  readonly passkeys: Passkeys
   readonly nextNumber: () => number
   /** Whether the page may go to an address now. */
   readonly mayLeaveTo: (url: string) => boolean
@@ -87,6 +89,7 @@ export class Tab {
   readonly sessionId: string
   readonly cdp: CdpConnection
   readonly traffic = new Traffic()
+  readonly #passkeys: PagePasskeys
   readonly #auth: HttpAuth
   readonly #nextNumber: () => number
   readonly #mayLeaveTo: (url: string) => boolean
@@ -109,11 +112,12 @@ export class Tab {
   /** Number of requested navigations that are not finished. */
   #navigations = 0
 
-  constructor({ cdp, targetId, sessionId, auth, nextNumber, mayLeaveTo }: TabOptions) {
+  constructor({ cdp, targetId, sessionId, auth, passkeys, nextNumber, mayLeaveTo }: TabOptions) {
     this.cdp = cdp
     this.targetId = targetId
     this.sessionId = sessionId
     this.#auth = auth
+    this.#passkeys = new PagePasskeys(cdp, sessionId, passkeys)
     this.#nextNumber = nextNumber
     this.#mayLeaveTo = mayLeaveTo
     this.#sessions = new Map([[sessionId, { frameId: targetId }]])
@@ -184,6 +188,11 @@ export class Tab {
     if (this.#document.url === 'about:blank') {
       this.#document = { ...this.#document, url: addressOf(frameTree.frame) }
     }
+  }
+
+  /** After the keys of the login have changed. */
+  async updatePasskeys(): Promise<void> {
+    await this.#passkeys.prepareFor(this.#document.url)
   }
 
   used(): void {
@@ -326,8 +335,15 @@ export class Tab {
         const errorReason = 'BlockedByClient'
         return void this.cdp.dispatch('Fetch.failRequest', { requestId, errorReason }, sessionId)
       }
-      return void this.cdp.dispatch('Fetch.continueRequest', { requestId }, sessionId)
+      const goOn = () => this.cdp.dispatch('Fetch.continueRequest', { requestId }, sessionId)
+      const prepared = isPage ? this.#passkeys.prepareFor(request.url) : undefined
+      if (prepared) void prepared.then(goOn)
+      else goOn()
     },
+    'WebAuthn.credentialAdded': ({ credential }: { credential: Credential }) =>
+      this.#passkeys.made(credential),
+    'WebAuthn.credentialAsserted': ({ credential }: { credential: Credential }) =>
+      this.#passkeys.used(credential),
     'Fetch.authRequired': (params: AuthRequired, sessionId: string) => this.#onAuth(params, sessionId),
   }
 
@@ -412,6 +428,8 @@ export class Tab {
       headers,
       failure: failure?.slice(0, SHORT) ?? null,
     }
+    // Not every document is asked for over the network.
+    void this.#passkeys.prepareFor(this.#document.url)
   }
 
   #onDialog({ type, message }: { type: string; message: string }, sessionId: string): void {

@@ -69,6 +69,15 @@ export const auth: Noun = {
           wait: { help: 'Until the login has ended', load: () => import('../sessions/wait-for-login.ts') },
         },
         {
+          name: 'import',
+          op: 'importAuthConnectionSession',
+          args: '<id> <file>',
+          summary: 'Start from a session of your own browser: storageState, cookies as JSON, or cookies.txt',
+          without: ['storage_state', 'cookies', 'cookies_txt'],
+          flags: [{ flags: '--wait', help: 'Until it is known whether the website takes it' }],
+          run: () => import('../sessions/import-session.ts'),
+        },
+        {
           name: 'submit',
           op: 'submitAuthConnection',
           flags: [
@@ -154,6 +163,13 @@ export const credentials: Noun = {
       done: 'Deleted {id}',
     },
     { name: 'totp-code', op: 'getTotpCode' },
+    {
+      name: 'delete-passkey',
+      op: 'deleteCredentialPasskey',
+      summary: 'Delete a passkey of a credential',
+      confirm: 'always',
+      done: 'Deleted the passkey of {id}',
+    },
   ],
 }
 

@@ -17,6 +17,10 @@ export interface AskedPage {
   readonly reading: Reading
   /** The person uses the page, so another document counts even if it looks the same. */
   readonly isLeft?: boolean
+  /** The login also goes on when this is true. */
+  readonly until?: () => Promise<boolean>
+  /** The person may go from page to page meanwhile. */
+  readonly isAnyPage?: boolean
 }
 
 export type Answer = { readonly changed: PageSnapshot } | { readonly choice: ReadChoice | undefined }
@@ -70,7 +74,7 @@ export class Conversation {
   }
 
   async #whenPageContinues(
-    { snapshot, reading, isLeft }: AskedPage,
+    { snapshot, reading, isLeft, until, isAnyPage }: AskedPage,
     signal: AbortSignal,
   ): Promise<PageSnapshot> {
     const isOther = (now: PageSnapshot) => {
@@ -87,7 +91,8 @@ export class Conversation {
     for (;;) {
       const now = await this.#browser.lookForPerson(LOOK_TIMEOUT_MS, hosts, signal)
       signal.throwIfAborted()
-      if (!isOther(now)) continue
+      if (until && (await until())) return now
+      if (isAnyPage === true || !isOther(now)) continue
       // A page that only redraws itself soon looks the same again.
       const settled = await this.#browser.lookForPerson(500, hosts, signal)
       if (isOther(settled)) return settled

@@ -33,6 +33,8 @@ async function logInAt(url: string, { isAttended = false } = {}) {
         return Promise.resolve({ result: 'done' })
       },
       hide: () => Promise.resolve(),
+      passkeys: async () => ({ keys: [] }),
+      store: async () => ({ refused: 0 }),
     },
     domain: host,
     loginUrl: url,

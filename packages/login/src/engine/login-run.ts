@@ -15,8 +15,10 @@ import { Conversation } from './conversation.ts'
 import { findLogin, isLogin, notFound } from './discovery.ts'
 import { LoginFailed } from './failure.ts'
 import { Handover } from './handover.ts'
+import { openHome } from './home.ts'
 import { HttpLogin } from './http-login.ts'
 import { OneTimeCodes } from './one-time-codes.ts'
+import { PasskeyLogin } from './passkeys.ts'
 import { fittingChoice, fittingStep, placeOf, stepOf, stepOfChoice } from './plans.ts'
 import type { ToAsk } from './questions.ts'
 import { lacking, requirementOf, undecided, withheld } from './requirements.ts'
@@ -35,8 +37,6 @@ const MAX_DISMISSALS = 2
 const MAX_IDLE_LOOKS = 5
 /** Afterwards the person shows the login. */
 const DISCOVERY_TIMEOUT_MS = 25_000
-/** A website that does not answer at all. */
-const SECURE_TIMEOUT_MS = 10_000
 /** For the answer to a submitted form, as long as the website is busy with it. */
 const ANSWER_TIMEOUT_MS = 60_000
 const PAINTING_TIMEOUT_MS = 30_000
@@ -51,6 +51,7 @@ export class LoginRun {
   readonly #conversation: Conversation
   readonly #handover: Handover
   readonly #http: HttpLogin
+  readonly #passkeys: PasskeyLogin
   readonly #hosts: readonly string[]
   readonly #own: readonly string[]
   readonly #confirmation: Confirmation
@@ -76,6 +77,7 @@ export class LoginRun {
     this.#codes = new OneTimeCodes(options.known, () => this.#values.areKnownAllowed, options.signal)
     this.#conversation = new Conversation(options, this.#browser, this.#values)
     this.#handover = new Handover(this.#browser, this.#conversation)
+    this.#passkeys = new PasskeyLogin({ options, browser: this.#browser, conversation: this.#conversation })
     this.#own = ownHosts(options.domain)
     this.#confirmation = new Confirmation(this.#browser, this.#own, () => this.#values.all)
     this.#http = new HttpLogin({
@@ -88,10 +90,18 @@ export class LoginRun {
 
   async go(): Promise<LoginOutcome> {
     this.#options.onState({ step: 'DISCOVERING' })
+    await this.#passkeys.recover()
+    const outcome = await this.#logIn()
+    if (!outcome.isSuccess) return outcome
+    await this.#passkeys.add()
+    return { ...outcome, passkeys: this.#passkeys.made }
+  }
+
+  async #logIn(): Promise<LoginOutcome> {
     if (this.#values.all.length > 0) await this.#browser.hide(this.#values.all)
     const { kept, page } = await this.#stillSignedIn()
     if (kept) return kept
-    let snapshot = this.#loginIn(page) ?? (await this.#find())
+    let snapshot = await this.#withPasskeys(this.#loginIn(page) ?? (await this.#find()))
     for (let turn = 0; turn < MAX_TURNS; turn++) {
       this.#options.signal.throwIfAborted()
       const next = await this.#turn(snapshot)
@@ -105,6 +115,14 @@ export class LoginRun {
       }
     }
     throw new LoginFailed('stuck_in_loop', 'Cannot complete the login: the website leads in circles')
+  }
+
+  /** With keys that can answer, the login is opened again: pages ask for passkeys while they load. */
+  async #withPasskeys(found: PageSnapshot): Promise<PageSnapshot> {
+    await this.#passkeys.arm()
+    if (!this.#passkeys.fits(found)) return found
+    const again = await this.#browser.visitUntil(found.url, isFound)
+    return isFound(again) || (await this.#passkeys.lookWhetherAnswered()) ? again : this.#find()
   }
 
   /** Also returns the page that showed that nobody is signed in. */
@@ -198,15 +216,8 @@ export class LoginRun {
     return (home === wanted || snapshot.url === wanted) && isFound(snapshot) ? snapshot : undefined
   }
 
-  async #home(): Promise<PageSnapshot> {
-    const { domain, loginUrl } = this.#options
-    if (loginUrl && isOf(loginUrl, this.#own)) return this.#browser.visit(new URL('/', loginUrl).href)
-    const secure = await this.#browser.visit(`https://${domain}/`, SECURE_TIMEOUT_MS)
-    // A server without TLS may refuse the connection or not respond at all.
-    const isAnswered = secure.failure === null && secure.status !== null
-    return isAnswered || /NAME_NOT_RESOLVED/.test(secure.failure ?? '')
-      ? secure
-      : this.#browser.visit(`http://${domain}/`)
+  #home(): Promise<PageSnapshot> {
+    return openHome(this.#browser, this.#options)
   }
 
   async #turn(snapshot: PageSnapshot): Promise<Turn> {
@@ -215,6 +226,11 @@ export class LoginRun {
     const reading = readPage(snapshot, { linesBefore: this.#sent?.lines })
     const { obstacle, form, choices, waiting, confirm, dismiss } = reading
     // Next to a form, a script of the page got the 401 and the page reports it. Answering would be another login attempt.
+    const byPasskey = await this.#passkeys.next(snapshot, reading)
+    if (byPasskey)
+      return {
+        snapshot: 'press' in byPasskey ? await this.#click(snapshot, byPasskey.press) : byPasskey.snapshot,
+      }
     if (snapshot.http_auth && !form) return { snapshot: await this.#answerHttp(snapshot) }
     const entered = obstacle?.isUncertain === true ? await this.#confirmed(snapshot, reading) : undefined
     if (entered) return { outcome: entered }
@@ -222,6 +238,11 @@ export class LoginRun {
       const text = obstacle.text && mask(obstacle.text, this.#values.all)
       if (obstacle.code === 'captcha_blocked' && this.#options.isAttended)
         return { snapshot: await this.#leaveCaptcha(snapshot, reading, undefined) }
+      if (obstacle.code === 'unsupported_auth_method') {
+        const later = await this.#passkeys.afterPress()
+        if (later) return { snapshot: later }
+        throw this.#passkeys.refusal({ ...obstacle, text })
+      }
       if (obstacle.code === 'website_error') return this.#retry('website_error', obstacle.message, text)
       throw new LoginFailed(obstacle.code, obstacle.message, text)
     }
@@ -230,6 +251,8 @@ export class LoginRun {
     if (waiting !== undefined) return { snapshot: await this.#wait(snapshot, reading, waiting) }
     if (form) return { snapshot: await this.#atForm(snapshot, reading, form) }
     if (choices.length > 0) return { snapshot: await this.#choose(snapshot, reading) }
+    const offered = this.#hasStarted ? await this.#passkeys.offered(snapshot, reading) : undefined
+    if (offered) return { snapshot: offered }
     const further = confirm && (await this.#goFurther(snapshot, confirm))
     if (further) return { snapshot: further }
     const outcome = await this.#confirmed(snapshot, reading)
@@ -271,7 +294,12 @@ export class LoginRun {
   }
 
   get #hasStarted(): boolean {
-    return this.#timesSent.size > 0 || this.#clicked.size > 0 || this.#http.hasAnswered
+    return (
+      this.#timesSent.size > 0 ||
+      this.#clicked.size > 0 ||
+      this.#http.hasAnswered ||
+      this.#passkeys.hasAnswered
+    )
   }
 
   async #answerHttp(snapshot: PageSnapshot): Promise<PageSnapshot> {
@@ -614,7 +642,7 @@ export class LoginRun {
       loginUrl,
       plan,
       checks,
-      requirements: [...this.#requirements],
+      requirements: [...this.#requirements, ...(this.#passkeys.hasAnswered ? (['passkey'] as const) : [])],
       values: this.#values.typed,
       typedAt: this.#values.typedAt,
       ssoProvider: this.#ssoProvider,

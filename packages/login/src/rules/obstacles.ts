@@ -124,7 +124,7 @@ function passkeyOnly(
     ? undefined
     : obstacle(
         'unsupported_auth_method',
-        'The website only accepts a passkey or security key, which does not work in a remote browser',
+        'The website only accepts a passkey or security key, and the credential has none that can answer. To add one, sign in there in another way, or import a session of your own browser; then start a login with create_passkey',
         text.slice(0, 300),
       )
 }

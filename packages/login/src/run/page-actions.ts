@@ -1,5 +1,15 @@
 // What a login can do with the browser. The server implements it through the agent of a session, tests implement it directly.
-import type { ActOrder, ActResult, LookOrder, PageSnapshot, VisitOrder } from '@berth/contracts/page-snapshot'
+import type {
+  ActOrder,
+  ActResult,
+  LookOrder,
+  PageSnapshot,
+  PasskeysOrder,
+  PasskeysState,
+  StorageOrder,
+  StorageResult,
+  VisitOrder,
+} from '@berth/contracts/page-snapshot'
 
 export interface PageActions {
   look(order: LookOrder, signal: AbortSignal): Promise<PageSnapshot>
@@ -7,6 +17,10 @@ export interface PageActions {
   act(order: ActOrder, signal: AbortSignal): Promise<ActResult>
   /** Keeps these values out of everything that is recorded of the session. Call it before typing a value. */
   hide(values: readonly string[]): Promise<void>
+  /** Adds keys that answer for the user. Returns all, with what pages have made and how often each was used. */
+  passkeys(order: PasskeysOrder, signal: AbortSignal): Promise<PasskeysState>
+  /** Replaces cookies and storage of some hosts. From then on, no event of the session has the text of a page. */
+  store(order: StorageOrder, signal: AbortSignal): Promise<StorageResult>
 }
 
 /** What is unavailable: Chromium, which may come back; the session, which has ended; or the connection to the agent. */

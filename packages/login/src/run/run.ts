@@ -1,9 +1,10 @@
 // Input, progress and outcome of a login, independent of databases and servers.
 import type { ChoiceKind, FieldKind, MfaType } from '@berth/contracts/auth-connections'
+import type { Passkey } from '@berth/contracts/page-snapshot'
 import type { PageActions } from './page-actions.ts'
 import type { Checks, Plan } from './memory.ts'
 
-export type { ChoiceKind, FieldKind, MfaType }
+export type { ChoiceKind, FieldKind, MfaType, Passkey }
 
 /** A field that the user must fill in. */
 export interface AskedField {
@@ -84,6 +85,46 @@ export interface KnownValues {
    * the login page cannot add to them.
    */
   readonly hosts: readonly string[]
+  /** Keys of the credential. They answer for the user on pages of `hosts`. */
+  readonly passkeys?: readonly Passkey[]
+}
+
+/** What a login does about passkeys, besides using those of the credential. */
+export interface PasskeyWishes {
+  /** Whether those that the website makes are kept. Otherwise it makes none. */
+  readonly areKept: boolean
+  /** Where the website may make them. */
+  readonly hosts: readonly string[]
+  /** The login goes on, once its person is signed in, until they have added one. */
+  readonly isWanted: boolean
+  /** Resolves when the news are stored. */
+  readonly onChange: (news: PasskeyNews) => Promise<void>
+}
+
+export interface PasskeyNews {
+  /** By the website, while its person was there. */
+  readonly made: readonly Passkey[]
+  readonly used: readonly Passkey[]
+}
+
+/** Cookies and local storage that a person exported from their own browser. */
+export interface ImportedSession {
+  readonly cookies: readonly {
+    readonly name: string
+    readonly value: string
+    readonly host: string
+    readonly isHostOnly: boolean
+    readonly path: string
+    readonly isSecure: boolean
+    readonly isHttpOnly: boolean
+    readonly sameSite?: 'Strict' | 'Lax' | 'None'
+    /** Seconds since 1970. Absent for a cookie of the session. */
+    readonly expires?: number
+  }[]
+  readonly origins: readonly {
+    readonly origin: string
+    readonly items: readonly { readonly name: string; readonly value: string }[]
+  }[]
 }
 
 /** What a flow can need from the user or a credential. */
@@ -97,6 +138,7 @@ export const requirements = [
   'code',
   'choice',
   'external_action',
+  'passkey',
 ] as const
 export type Requirement = (typeof requirements)[number]
 
@@ -130,6 +172,7 @@ export const failureCodes = [
   'no_active_flow',
   'flow_failed',
   'mfa_required',
+  'imported_session_rejected',
   'internal_error',
 ] as const
 export type FailureCode = (typeof failureCodes)[number]
@@ -147,6 +190,9 @@ export interface LoginOptions {
   /** From the last successful login. */
   readonly plan: Plan | undefined
   readonly checks: Checks | undefined
+  /** Instead of a login: put these into the browser, and see whether the website takes them. */
+  readonly imported?: ImportedSession | undefined
+  readonly passkeys?: PasskeyWishes | undefined
   readonly onState: (state: RunState) => void
   /** Resolves with the submission of the user. Rejects when the signal fires. */
   readonly submitted: (question: Question, signal: AbortSignal) => Promise<Submission>
@@ -157,7 +203,7 @@ export type LoginOutcome =
   | {
       readonly isSuccess: true
       readonly postLoginUrl: string
-      /** Where the login page was found. */
+      /** Where the login page was found. Empty if it was not seen. */
       readonly loginUrl: string
       readonly plan: Plan | undefined
       readonly checks: Checks
@@ -167,6 +213,8 @@ export type LoginOutcome =
       /** Hosts where the user's values were typed. Absent in outcomes of older servers. */
       readonly typedAt?: readonly string[]
       readonly ssoProvider: string | undefined
+      /** Keys that the website made, to store in a credential. */
+      readonly passkeys?: readonly Passkey[]
     }
   | {
       readonly isSuccess: false

@@ -22,6 +22,7 @@ import { FlowRunner } from './connections/runner.ts'
 import { ConnectionService } from './connections/service.ts'
 import { FlowSettling } from './connections/settling.ts'
 import { credentialUse } from './connections/store.ts'
+import { CredentialPasskeys } from './credentials/passkeys.ts'
 import { CredentialResolver } from './credentials/resolver.ts'
 import { credentialRoutes } from './credentials/routes.ts'
 import { CredentialSecrets } from './credentials/secrets.ts'
@@ -59,7 +60,12 @@ export async function newLogins(options: LoginsModuleOptions): Promise<LoginsMod
     policy: newEgressPolicy(config),
     upstream: new PerCallUpstream(directOptions(config)),
   })
-  const credentials = new CredentialResolver({ db, secrets, sources })
+  const credentials = new CredentialResolver({
+    db,
+    secrets,
+    passkeys: new CredentialPasskeys(box),
+    sources,
+  })
   const credentialService = new CredentialService({
     secrets,
     uses: [credentialUse],

@@ -18,7 +18,8 @@ const failures: Readonly<Record<string, string>> = {
   credentials_invalid: 'The website did not accept the sign-in details.',
   totp_code_rejected: 'The website did not accept the code.',
   account_locked: 'The website has locked this account. It can usually be unlocked on the website itself.',
-  unsupported_auth_method: 'The website asks for a passkey or a security key, which cannot be used here.',
+  unsupported_auth_method:
+    'The website asks for a passkey or a security key. One of your own device cannot be used here.',
   rate_limited: 'The website has had too many attempts. Wait a while before the next one.',
   website_error: 'The website has a problem of its own just now.',
   network_error: 'The website could not be reached.',

@@ -2,8 +2,12 @@
 import {
   ActResult,
   PageSnapshot,
+  PasskeysState,
+  StorageResult,
   type ActOrder,
   type LookOrder,
+  type PasskeysOrder,
+  type StorageOrder,
   type VisitOrder,
 } from '@berth/contracts/page-snapshot'
 import { answerReader } from './answers.ts'
@@ -13,13 +17,19 @@ import type { AgentClient } from './client.ts'
 const LOOK_MARGIN_MS = 40_000
 const ACT_TIMEOUT_MS = 60_000
 const HIDE_TIMEOUT_MS = 10_000
+const STORE_TIMEOUT_MS = 120_000
 /** The agent's own limit, with the worst case of JSON escaping. */
 const MAX_SIGHT_BYTES = 12 * 1024 * 1024
 const MAX_SIGHT_VALUES = 300_000
 const MAX_ANSWER_BYTES = 64 * 1024
+/** Of the most keys, each as long as may be. */
+const MAX_PASSKEYS_BYTES = 4 * 1024 * 1024
+const PASSKEYS_TIMEOUT_MS = 60_000
 
 const readSnapshot = answerReader(PageSnapshot)
 const readResult = answerReader(ActResult)
+const readPasskeys = answerReader(PasskeysState)
+const readStored = answerReader(StorageResult)
 
 interface Options {
   readonly signal: AbortSignal
@@ -76,6 +86,42 @@ export async function actOnPage(
     signal,
   })
   return readResult(answer.toString(), path)
+}
+
+export async function orderPasskeys(
+  agent: AgentClient,
+  order: PasskeysOrder,
+  { signal }: Options,
+): Promise<PasskeysState> {
+  const path = '/login/passkeys'
+  const answer = await agent.call({
+    purpose: 'work',
+    method: 'POST',
+    path,
+    json: order,
+    timeoutMs: PASSKEYS_TIMEOUT_MS,
+    maxBytes: MAX_PASSKEYS_BYTES,
+    signal,
+  })
+  return readPasskeys(answer.toString(), path)
+}
+
+export async function replaceStorage(
+  agent: AgentClient,
+  order: StorageOrder,
+  { signal }: Options,
+): Promise<StorageResult> {
+  const path = '/login/storage'
+  const answer = await agent.call({
+    purpose: 'work',
+    method: 'PUT',
+    path,
+    json: order,
+    timeoutMs: STORE_TIMEOUT_MS,
+    maxBytes: MAX_ANSWER_BYTES,
+    signal,
+  })
+  return readStored(answer.toString(), path)
 }
 
 /** From now on, page snapshots must not contain these values. */

@@ -5,7 +5,15 @@ import type { Pool } from 'pg'
 import type { Logger } from 'pino'
 import { pause } from '@berth/kit/pause'
 import { BrowserUnavailable } from '@berth/login/run/page-actions'
-import type { LoginOutcome, Question, RunState, Submission } from '@berth/login/run/run'
+import type {
+  ImportedSession,
+  LoginOutcome,
+  PasskeyNews,
+  PasskeyWishes,
+  Question,
+  RunState,
+  Submission,
+} from '@berth/login/run/run'
 import { SessionEnded, type Session } from '../../sessions/session/session.ts'
 import { crashPoint } from '../../platform/errors/crash-point.ts'
 import type { CredentialResolver } from '../credentials/resolver.ts'
@@ -14,6 +22,7 @@ import { inTransaction } from '../../platform/database/transaction.ts'
 import { AppError } from '../../platform/errors/app-error.ts'
 import type { SealedBox } from '../../platform/secrets/sealed-box.ts'
 import { AgentError } from '../../instances/agent/errors.ts'
+import { findImport, placeOfImport } from '../imports/store.ts'
 import { browserOf, type LoginBrowsers } from './browsers.ts'
 import type { LoginEngine } from './engine.ts'
 import { endFlow, expiryOf, type FlowEnd } from './flow-ends.ts'
@@ -34,7 +43,7 @@ export interface FlowRunOptions {
   readonly box: SealedBox
   readonly browsers: LoginBrowsers
   readonly engine: LoginEngine
-  readonly credentials: Pick<CredentialResolver, 'resolve'>
+  readonly credentials: Pick<CredentialResolver, 'resolve' | 'passkeyHosts' | 'keepPasskeys'>
   readonly settling: FlowSettling
   readonly limits: FlowLimits
   readonly log: Logger
@@ -179,11 +188,13 @@ export class FlowRun {
     } = this.#connection
     const signal = AbortSignal.any([this.#over.signal, session.ending])
     const { plan, checks } = readMemory(box, this.#connection.id, memory)
-    const known = credential
-      ? await credentials
-          .resolve(projectId, credential, { domain, signal })
-          .catch(withoutProvider(this.#flow))
-      : undefined
+    const imported = await this.#imported()
+    const known =
+      credential && !imported
+        ? await credentials
+            .resolve(projectId, credential, { domain, signal })
+            .catch(withoutProvider(this.#flow))
+        : undefined
     signal.throwIfAborted()
     using pageActions = engine.pageActionsOf(session)
     return await engine.runLogin({
@@ -195,10 +206,36 @@ export class FlowRun {
       isAttended: this.#flow.type === 'LOGIN',
       plan,
       checks,
+      imported,
+      passkeys: this.#passkeyWishes(),
       onState: (state) => this.#tell(state),
       submitted: (question, until) => this.#submitted(question, AbortSignal.any([until, signal])),
       signal,
     })
+  }
+
+  #passkeyWishes(): PasskeyWishes | undefined {
+    const { credentials } = this.#options
+    const { credential, domain, save_credentials: savesAll } = this.#connection
+    const { adds_passkey: isWanted } = this.#flow
+    const hosts = credentials.passkeyHosts(credential ?? undefined, domain)
+    return hosts && { areKept: savesAll || isWanted, hosts, isWanted, onChange: (news) => this.#keep(news) }
+  }
+
+  /** At once, in a stored credential: the website knows the key, whatever becomes of the login. */
+  async #keep(news: PasskeyNews): Promise<void> {
+    const { pool, credentials } = this.#options
+    const { credential, project_id: projectId } = this.#connection
+    crashPoint('login-passkey-made')
+    if (!credential) return
+    await inTransaction(pool, ({ db: tx }) => credentials.keepPasskeys(tx, projectId, credential, news))
+    crashPoint('login-passkey-kept')
+  }
+
+  async #imported(): Promise<ImportedSession | undefined> {
+    const sealed = await findImport(this.#options.db, this.id)
+    // SAFETY: we sealed it, from what the service had read.
+    return sealed && (JSON.parse(this.#options.box.open(sealed, placeOfImport(this.id))) as ImportedSession)
   }
 
   #tell(state: RunState): void {

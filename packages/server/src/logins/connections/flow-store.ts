@@ -6,6 +6,7 @@ import { sql, type Insertable, type Updateable } from 'kysely'
 import { announceChange } from '../../platform/database/changes.ts'
 import type { AuthFlowsTable, Db } from '../../platform/database/schema.ts'
 import { isLiveRow } from '../../sessions/browsers/state.ts'
+import { dropImport } from '../imports/store.ts'
 import { findConnection } from './store.ts'
 import { after, isOver, isWaiting, stepIn, type FlowEvent, type FlowState } from './transitions.ts'
 import type { ConnectionRecord, FlowLimits, FlowRecord } from './types.ts'
@@ -101,6 +102,7 @@ export async function transition(
     .where('id', '=', id)
     .returningAll()
     .executeTakeFirstOrThrow()
+  if (isOver(moved)) await dropImport(tx, id)
   if (isAnnounced) {
     await announceChange(tx, 'connectionChanged', {
       connectionId: moved.connection_id,

@@ -10,6 +10,8 @@ export interface ReauthFacts {
   /** Null when none were recorded. */
   readonly requirements: readonly Requirement[] | null
   readonly hasPlan: boolean
+  /** The credential has a passkey for the website. */
+  readonly hasPasskey?: boolean
 }
 
 export interface Reauth {
@@ -21,6 +23,9 @@ export function reauthOf(facts: ReauthFacts): Reauth {
   const { credential, hasPlan, requirements } = facts
   if (!facts.hasSucceeded) return no('no_prior_successful_login')
   if (!credential) return no('no_credential')
+  // It takes the place of passwords, codes and other devices.
+  if (facts.hasPasskey === true) return yes('has_passkey')
+  if (requirements?.includes('passkey')) return no('requires_passkey')
   if (requirements?.includes('external_action')) {
     return no(hasPlan ? 'viable_plans_require_external_action' : 'requires_external_action')
   }

@@ -1,4 +1,5 @@
 import * as contract from '@berth/contracts/auth-connections'
+import { importSession } from '@berth/contracts/session-import'
 import { unlessAborted } from '@berth/kit/abort'
 import { callerOf } from '../../sessions/browsers/routes.ts'
 import { route, type Route } from '../../http/call.ts'
@@ -19,6 +20,9 @@ export function connectionRoutes(
     ),
     route(contract.deleteConnection, (call) => connections.delete(call.db, callerOf(call), call.params.id)),
     route(contract.login, (call) => connections.login(call.db, callerOf(call), call.params.id, call.body)),
+    route(importSession, (call) =>
+      connections.importSession(call.db, callerOf(call), call.params.id, call.body),
+    ),
     route(contract.submit, (call) => connections.submit(call.db, callerOf(call), call.params.id, call.body)),
     route(contract.followConnection, async (call) => {
       const caller = callerOf(call)

@@ -10,6 +10,7 @@ import type {
   UpdateConnectionRequest,
 } from '@berth/contracts/auth-connections'
 import { newId } from '@berth/kit/ids'
+import type { ImportSessionRequest, ImportSessionResponse } from '@berth/contracts/session-import'
 import { readAllowedDomain, readDomain, type DomainReading } from '@berth/login/hosts/domain-name'
 import type { Caller } from '../../sessions/browsers/service.ts'
 import type { Db } from '../../platform/database/schema.ts'
@@ -20,6 +21,8 @@ import { hasScope, projectOf } from '../../http/principal.ts'
 import { findProjectBy, lockProjects } from '../../tenancy/projects/store.ts'
 import type { SealedBox } from '../../platform/secrets/sealed-box.ts'
 import type { CredentialResolver } from '../credentials/resolver.ts'
+import { readImport } from '../imports/reading.ts'
+import { keepImport, placeOfImport } from '../imports/store.ts'
 import { browserColumnsOf, readBrowserOptions } from './browser-options.ts'
 import { endFlow } from './flow-ends.ts'
 import * as flows from './flow-store.ts'
@@ -43,7 +46,7 @@ export interface ConnectionServiceOptions {
   readonly serverId: string
   readonly links: LinkMaker
   readonly tokens: FlowTokens
-  readonly credentials: Pick<CredentialResolver, 'check' | 'allow' | 'standing'>
+  readonly credentials: Pick<CredentialResolver, 'check' | 'allow' | 'standing' | 'passkeyHosts'>
   readonly limits: FlowLimits
   /** Minimum seconds between two health checks. */
   readonly minInterval: number
@@ -198,6 +201,28 @@ export class ConnectionService {
     }
   }
 
+  /** Begins a flow that puts an exported session into the profile instead of logging in. */
+  async importSession(
+    tx: Db,
+    caller: Caller,
+    id: string,
+    body: ImportSessionRequest,
+  ): Promise<ImportSessionResponse> {
+    const { domain, allowed_domains: allowedDomains } = await this.find(tx, caller, id)
+    const { session, leftOut, leftOutCount } = readImport(body, { domain, allowedDomains })
+    const { flow } = await this.begin(tx, caller, id, {})
+    await keepImport(tx, flow.id, this.#options.box.seal(JSON.stringify(session), placeOfImport(flow.id)))
+    return {
+      id,
+      flow_type: flow.type,
+      flow_expires_at: flow.expires_at,
+      cookies: session.cookies.length,
+      origins: session.origins.length,
+      left_out: [...leftOut],
+      left_out_count: leftOutCount,
+    }
+  }
+
   /** `saveAs`: the name of the credential that a success makes of what the person types. */
   async begin(
     tx: Db,
@@ -226,12 +251,27 @@ export class ConnectionService {
         ...browserColumnsOf(connection),
         ...(await readBrowserOptions(tx, body, { projectId, age: caller.telemetryAge })),
         save_as: saveAs ?? null,
+        adds_passkey: this.#addsPasskey(connection, body),
         handoff_hash: flows.hashOfCode(code),
         handoff_code: box.seal(code, places.handoffCode(flowId)),
       },
       limits,
     )
     return { flow, code }
+  }
+
+  #addsPasskey(
+    { credential, domain }: ConnectionRecord,
+    { create_passkey: isWanted }: LoginRequest,
+  ): boolean {
+    if (isWanted !== true) return false
+    if (this.#options.credentials.passkeyHosts(credential ?? undefined, domain) === undefined) {
+      throw invalidInput(
+        'create_passkey',
+        'needs a stored credential; the one of this connection is an item of a provider, which only its owner changes',
+      )
+    }
+    return true
   }
 
   /** Ends an expired flow to make room for another; a running flow is a conflict. */

@@ -124,11 +124,13 @@ export class FlowSettling {
     const { id, project_id: projectId, credential, domain } = connection
     const memory: Memory = { plan: outcome.plan, checks: outcome.checks }
     const kept =
-      keepsValues && (connection.save_credentials || flow.save_as !== null)
+      keepsValues && (connection.save_credentials || flow.save_as !== null || flow.adds_passkey)
         ? await credentials.keep(tx, projectId, {
             reference: credential ?? undefined,
             domain,
-            values: outcome.values,
+            // Somebody may have asked for the passkey alone.
+            values: connection.save_credentials || flow.save_as !== null ? outcome.values : {},
+            passkeys: outcome.passkeys ?? [],
             ssoProvider: outcome.ssoProvider,
             typedAt: outcome.typedAt ?? [],
             name: flow.save_as ?? undefined,
@@ -144,7 +146,7 @@ export class FlowSettling {
       ...(outcome.requirements.length > 0 || connection.requirements === null
         ? { requirements: [...outcome.requirements] }
         : {}),
-      learned_login_url: outcome.loginUrl,
+      learned_login_url: outcome.loginUrl || connection.learned_login_url,
       post_login_url: outcome.postLoginUrl,
       sso_provider: outcome.ssoProvider ?? null,
       ...(kept && { credential: JSON.stringify(kept) }),

@@ -5,7 +5,9 @@ import type {
   ManagedAuthEvent,
   TimelineEvent,
 } from '@berth/contracts/auth-connections'
+import { ownHosts } from '@berth/login/hosts/hosts'
 import type { AskedChoice, AskedField, Question } from '@berth/login/run/run'
+import { isPartyOf } from '../credentials/passkeys.ts'
 import type { CredentialStanding } from '../credentials/resolver.ts'
 import { reauthOf, type Reauth } from './reauth.ts'
 import type { TimelineRecord } from './timeline-store.ts'
@@ -92,6 +94,7 @@ export function reauthFor(record: ConnectionRecord, credential: CredentialStandi
     credential,
     requirements: record.requirements,
     hasPlan: record.has_plan,
+    hasPasskey: credential?.passkeyRpIds?.some((rpId) => isPartyOf(rpId, ownHosts(record.domain))) ?? false,
   })
 }
 

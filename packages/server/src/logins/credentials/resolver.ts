@@ -1,7 +1,7 @@
 // Resolves a connection's credential reference to the values for a login.
 import type { CredentialReference } from '@berth/contracts/credentials'
 import { identityProviders } from '@berth/login/hosts/hosts'
-import type { KnownValues } from '@berth/login/run/run'
+import type { KnownValues, Passkey, PasskeyNews } from '@berth/login/run/run'
 import { isFor, typingHosts } from '../providers/matching.ts'
 import { pathOf } from '../providers/service.ts'
 import type { Sources } from '../providers/sources.ts'
@@ -10,6 +10,8 @@ import { findProviderByName, listEnabledProviders } from '../providers/store.ts'
 import type { ProviderRecord } from '../providers/types.ts'
 import type { Db } from '../../platform/database/schema.ts'
 import { AppError, invalidInput } from '../../platform/errors/app-error.ts'
+import { listPasskeys } from './passkey-store.ts'
+import type { CredentialPasskeys } from './passkeys.ts'
 import type { CredentialSecrets } from './secrets.ts'
 import * as store from './store.ts'
 import { oneTimeCode, readTotp, type TotpSeed } from './totp.ts'
@@ -23,6 +25,8 @@ export interface CredentialStanding {
   readonly hasTotp: boolean | undefined
   /** Names of the values that are not empty. Undefined when only the provider knows, or they cannot be decrypted. */
   readonly valueKeys: readonly string[] | undefined
+  /** The relying parties of its passkeys. Absent when it can have none. */
+  readonly passkeyRpIds?: readonly string[]
 }
 
 /** A successful login. */
@@ -36,6 +40,8 @@ export interface KeptLogin {
   readonly typedAt: readonly string[]
   /** Of a new credential; its domain by default. */
   readonly name?: string | undefined
+  /** Passkeys that the website made. */
+  readonly passkeys?: readonly Passkey[]
 }
 
 /** The agent takes no more host patterns. */
@@ -49,6 +55,7 @@ type ReadReference =
 export interface CredentialResolverOptions {
   readonly db: Db
   readonly secrets: CredentialSecrets
+  readonly passkeys: CredentialPasskeys
   readonly sources: Sources
 }
 
@@ -110,7 +117,12 @@ export class CredentialResolver {
     if (read.kind === 'stored') {
       const record = await store.findCredentialBy(db, projectId, 'name', read.name)
       if (!record) return undefined
-      return { isExternal: false, hasTotp: record.sealed_totp !== null, valueKeys: this.#valueKeysOf(record) }
+      return {
+        isExternal: false,
+        hasTotp: record.sealed_totp !== null,
+        valueKeys: this.#valueKeysOf(record),
+        passkeyRpIds: (await listPasskeys(db, [record.id])).map(({ rp_id: rpId }) => rpId),
+      }
     }
     const providers = await this.#providersOf(db, projectId, read.provider)
     return providers.length > 0 ? { isExternal: true, hasTotp: undefined, valueKeys: undefined } : undefined
@@ -127,8 +139,9 @@ export class CredentialResolver {
   ): Promise<KnownValues | undefined> {
     const read = readReference(reference)
     if (read.kind === 'stored') {
-      const record = await store.findCredentialBy(this.#options.db, projectId, 'name', read.name)
-      return record && this.#toKnown(record)
+      const { db, passkeys } = this.#options
+      const record = await store.findCredentialBy(db, projectId, 'name', read.name)
+      return record && { ...this.#toKnown(record), passkeys: await passkeys.take(db, record) }
     }
     const isIt =
       read.kind === 'item'
@@ -160,15 +173,46 @@ export class CredentialResolver {
         ...(hasNewProvider && { sso_provider: ssoProvider }),
       })
     }
+    await this.#keepMade(tx, record, login.passkeys)
     return reference
+  }
+
+  /** Where the passkeys of a login may be made; undefined if they cannot be kept. */
+  passkeyHosts(reference: CredentialReference | undefined, domain: string): readonly string[] | undefined {
+    if (reference && readReference(reference).kind !== 'stored') return undefined
+    return [...typingHosts(domain), ...identityProviders]
+  }
+
+  /** During a login. Without a stored credential, nothing happens before it succeeds. */
+  async keepPasskeys(
+    tx: Db,
+    projectId: string,
+    reference: CredentialReference,
+    news: PasskeyNews,
+  ): Promise<void> {
+    const read = readReference(reference)
+    if (read.kind !== 'stored') return
+    const record = await store.findCredentialBy(tx, projectId, 'name', read.name, { isLocked: true })
+    if (record) await this.#options.passkeys.keep(tx, record, news, hostsOf(record))
+  }
+
+  async #keepMade(tx: Db, record: CredentialRecord, made: readonly Passkey[] = []): Promise<void> {
+    if (made.length > 0) await this.#options.passkeys.keep(tx, record, { made, used: [] }, hostsOf(record))
   }
 
   async #keepNew(
     tx: Db,
     projectId: string,
-    { domain, values, ssoProvider, typedAt, name: wanted = domain }: Omit<KeptLogin, 'reference'>,
+    {
+      domain,
+      values,
+      ssoProvider,
+      typedAt,
+      name: wanted = domain,
+      passkeys = [],
+    }: Omit<KeptLogin, 'reference'>,
   ): Promise<CredentialReference | undefined> {
-    if (Object.keys(values).length === 0) return undefined
+    if (Object.keys(values).length === 0 && passkeys.length === 0) return undefined
     const { secrets } = this.#options
     for (let count = 1; ; count++) {
       const place = { id: store.newCredentialId(), project_id: projectId }
@@ -182,7 +226,9 @@ export class CredentialResolver {
         sealed_totp: null,
         allowed_domains: typedAt.filter((host) => host !== domain),
       })
-      if (record) return { name }
+      if (!record) continue
+      await this.#keepMade(tx, record, passkeys)
+      return { name }
     }
   }
 
@@ -226,13 +272,17 @@ export class CredentialResolver {
 
   #toKnown(record: CredentialRecord): KnownValues {
     const { secrets } = this.#options
-    const { domain, allowed_domains, sso_provider } = record
     return known(secrets.valuesOf(record), {
       seed: secrets.totpOf(record),
-      ssoProvider: sso_provider ?? undefined,
-      hosts: [...[domain, ...allowed_domains].flatMap(typingHosts), ...identityProviders],
+      ssoProvider: record.sso_provider ?? undefined,
+      hosts: hostsOf(record),
     })
   }
+}
+
+/** Where a stored credential may be typed. */
+function hostsOf({ domain, allowed_domains }: CredentialRecord): string[] {
+  return [...[domain, ...allowed_domains].flatMap(typingHosts), ...identityProviders]
 }
 
 function toKnownLogin({ urls }: SourceItem, { values, totpSecret }: ItemLogin): KnownValues {

@@ -11,6 +11,9 @@ export function credentialRoutes(credentials: CredentialService): Route[] {
       credentials.update(call.db, call, call.params.id_or_name, call.body),
     ),
     route(contract.deleteCredential, (call) => credentials.delete(call.db, call, call.params.id_or_name)),
+    route(contract.deletePasskey, (call) =>
+      credentials.deletePasskey(call.db, call, call.params.id_or_name, call.params.passkey_id),
+    ),
     route(contract.getTotpCode, (call) => credentials.totpCode(call.db, call, call.params.id_or_name)),
   ]
 }

@@ -2,6 +2,7 @@ import {
   MAX_VALUES,
   type CreateCredentialRequest,
   type Credential,
+  type CredentialPasskey,
   type TotpCode,
   type UpdateCredentialRequest,
 } from '@berth/contracts/credentials'
@@ -17,6 +18,7 @@ import { readAllowedDomain } from '@berth/login/hosts/domain-name'
 import { readDomain } from '../domain/domain.ts'
 import type { CredentialSecrets } from './secrets.ts'
 import * as store from './store.ts'
+import { listPasskeys, markPasskeyDeleted } from './passkey-store.ts'
 import { oneTimeCode, readTotp, type TotpSeed } from './totp.ts'
 import type { CredentialRecord, CredentialUse, LoginValues } from './types.ts'
 import { mergeValues } from './values.ts'
@@ -70,7 +72,7 @@ export class CredentialService {
         allowed_domains: readDomains(body.allowed_domains ?? []),
       }),
     )
-    return this.#show(record, seed)
+    return this.#show(tx, record, seed)
   }
 
   async list(
@@ -91,7 +93,7 @@ export class CredentialService {
   }
 
   async get(db: Db, caller: Caller, idOrName: string): Promise<Credential> {
-    return this.#show(await find(db, caller, idOrName))
+    return this.#show(db, await find(db, caller, idOrName))
   }
 
   async update(tx: Db, caller: Caller, idOrName: string, body: UpdateCredentialRequest): Promise<Credential> {
@@ -112,9 +114,9 @@ export class CredentialService {
       ...(body.totp_secret !== undefined && { sealed_totp: seed ? secrets.sealTotp(record, seed) : null }),
       ...(places && { allowed_domains: places }),
     }
-    if (Object.keys(change).length === 0) return this.#show(record)
+    if (Object.keys(change).length === 0) return this.#show(tx, record)
     const updated = await withFreeName(body.name, () => store.updateCredential(tx, record, change))
-    return this.#show(updated, seed)
+    return this.#show(tx, updated, seed)
   }
 
   async delete(tx: Db, caller: Caller, idOrName: string): Promise<void> {
@@ -147,14 +149,26 @@ export class CredentialService {
     return { code, expires_at: expiresAt.toISOString() }
   }
 
-  #show(record: CredentialRecord, seedJustSet?: TotpSeed): Credential {
+  async deletePasskey(tx: Db, caller: Caller, idOrName: string, passkeyId: string): Promise<void> {
+    const { id } = await find(tx, caller, idOrName)
+    // Deleting twice succeeds, because a client that lost the first answer tries again.
+    if (await markPasskeyDeleted(tx, id, passkeyId)) return
+    throw new AppError('not_found', `Cannot find passkey "${passkeyId}" of credential "${idOrName}"`)
+  }
+
+  async #show(db: Db, record: CredentialRecord, seedJustSet?: TotpSeed): Promise<Credential> {
     const code = seedJustSet && oneTimeCode(seedJustSet)
     return {
       ...toListed(record),
+      passkeys: (await listPasskeys(db, [record.id])).map(toPasskey),
       value_keys: Object.keys(this.#options.secrets.valuesOf(record)),
       ...(code && { totp_code: code.code, totp_code_expires_at: code.expiresAt.toISOString() }),
     }
   }
+}
+
+function toPasskey({ id, rp_id, created_at, last_used_at }: CredentialPasskey): CredentialPasskey {
+  return { id, rp_id, created_at, last_used_at }
 }
 
 function toListed(record: CredentialRecord): Credential {

@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import { newId } from '@berth/kit/ids'
 import { containing } from '../../platform/database/like.ts'
 import type { Db } from '../../platform/database/schema.ts'
+import { markAllDeleted } from './passkey-store.ts'
 import type { CredentialRecord } from './types.ts'
 
 const ID = /^cred_[a-z0-9]{24}$/
@@ -137,6 +138,7 @@ export async function markDeleted(
     .where('project_id', '=', project_id)
     .where('id', '=', id)
     .execute()
+  await markAllDeleted(tx, id)
 }
 
 export async function countCredentials(db: Db, projectId: string): Promise<number> {

@@ -1,12 +1,29 @@
 // Page actions on the browser of a session, whichever server the session is on. A login may wait minutes for the user
 // while its page waits for another device, so the session stays awake until the page actions are disposed of. The caller
 // limits that time.
-import type { ActOrder, ActResult, LookOrder, PageSnapshot, VisitOrder } from '@berth/contracts/page-snapshot'
+import type {
+  ActOrder,
+  ActResult,
+  LookOrder,
+  PageSnapshot,
+  PasskeysOrder,
+  PasskeysState,
+  StorageOrder,
+  StorageResult,
+  VisitOrder,
+} from '@berth/contracts/page-snapshot'
 import { BrowserUnavailable, type PageActions } from '@berth/login/run/page-actions'
 import { awake, type Session } from '../../sessions/session/session.ts'
 import type { AgentClient } from '../../instances/agent/client.ts'
 import { AgentError } from '../../instances/agent/errors.ts'
-import { actOnPage, hideSecrets, lookAtPage, visitPage } from '../../instances/agent/logins.ts'
+import {
+  actOnPage,
+  hideSecrets,
+  lookAtPage,
+  orderPasskeys,
+  replaceStorage,
+  visitPage,
+} from '../../instances/agent/logins.ts'
 
 const MAX_REASON_LENGTH = 500
 /** The agent's status when Chromium is not available. */
@@ -37,6 +54,14 @@ export class AgentPageActions implements PageActions, Disposable {
 
   async hide(values: readonly string[]): Promise<void> {
     await this.#ask((agent, options) => hideSecrets(agent, values, options))
+  }
+
+  async passkeys(order: PasskeysOrder, signal: AbortSignal): Promise<PasskeysState> {
+    return this.#ask((agent, options) => orderPasskeys(agent, order, options), signal)
+  }
+
+  async store(order: StorageOrder, signal: AbortSignal): Promise<StorageResult> {
+    return this.#ask((agent, options) => replaceStorage(agent, order, options), signal)
   }
 
   [Symbol.dispose](): void {

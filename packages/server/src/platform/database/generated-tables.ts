@@ -1,4 +1,4 @@
-// Made by `npm run generate`, of migrations d9ce7aa0e8e5740b66e732b6e988744c80900b594f35347b4ed52aff3ab6e608.
+// Made by `npm run generate`, of migrations ef1a74d82263c10bd284bdfb87bb42a22cd6af102a20dce23a3c6f8b8b12540b.
 import type { BigNumber, Json, Time } from './column-types.ts'
 import type { ColumnType } from 'kysely'
 
@@ -161,6 +161,7 @@ export interface AuthConnections {
 }
 
 export interface AuthFlows {
+  adds_passkey: Generated<boolean>
   browser_id: string | null
   connection_id: string
   created_at: Generated<Time>
@@ -193,6 +194,11 @@ export interface AuthFlows {
   updated_at: Generated<Time>
   version: Generated<number>
   website_error: string | null
+}
+
+export interface AuthImports {
+  flow_id: string
+  sealed_session: Buffer
 }
 
 export interface Blobs {
@@ -291,6 +297,18 @@ export interface Browsers {
   viewport_height: number
   viewport_refresh_rate: number
   viewport_width: number
+}
+
+export interface CredentialPasskeys {
+  created_at: Generated<Time>
+  credential_id: string
+  deleted_at: Time | null
+  id: string
+  key_hash: Buffer
+  last_used_at: Time | null
+  rp_id: string
+  sealed_key: Buffer | null
+  sign_count: BigNumber
 }
 
 export interface CredentialProviders {
@@ -677,11 +695,13 @@ export interface DB {
   auth_checks: AuthChecks
   auth_connections: AuthConnections
   auth_flows: AuthFlows
+  auth_imports: AuthImports
   blob_stores: BlobStores
   blobs: Blobs
   browser_policies: BrowserPolicies
   browser_pools: BrowserPools
   browsers: Browsers
+  credential_passkeys: CredentialPasskeys
   credential_providers: CredentialProviders
   credentials: Credentials
   deployments: Deployments

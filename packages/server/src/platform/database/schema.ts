@@ -274,7 +274,17 @@ type SetOnce = CheckedNames<{
   credentials: 'id' | 'project_id' | 'domain'
   credential_providers: 'id' | 'provider_type'
   auth_connections: 'id' | 'project_id' | 'domain' | 'profile_id'
-  auth_flows: 'id' | 'connection_id' | 'type' | 'proxy_id' | 'is_recorded' | 'telemetry' | 'telemetry_age'
+  auth_flows:
+    | 'id'
+    | 'connection_id'
+    | 'type'
+    | 'proxy_id'
+    | 'is_recorded'
+    | 'telemetry'
+    | 'telemetry_age'
+    | 'adds_passkey'
+  auth_imports: 'flow_id'
+  credential_passkeys: 'id' | 'credential_id' | 'rp_id' | 'key_hash'
   auth_checks: 'id' | 'connection_id' | 'result' | 'reason' | 'previous_status' | 'browser_id' | 'replay_id'
   service_secrets: 'name'
   webhooks: 'id' | 'project_id'
@@ -311,6 +321,7 @@ export type InvocationsTable = Tables['invocations']
 export type CredentialsTable = Tables['credentials']
 export type CredentialProvidersTable = Tables['credential_providers']
 export type AuthConnectionsTable = Tables['auth_connections']
+export type CredentialPasskeysTable = Tables['credential_passkeys']
 export type AuthFlowsTable = Tables['auth_flows']
 export type AuthChecksTable = Tables['auth_checks']
 export type WebhooksTable = Tables['webhooks']

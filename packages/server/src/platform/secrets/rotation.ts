@@ -34,6 +34,8 @@ export const sealedColumns: readonly SealedColumn[] = [
   { table: 'auth_flows', column: 'handoff_code' },
   { table: 'auth_flows', column: 'submission' },
   { table: 'auth_flows', column: 'outcome' },
+  { table: 'auth_imports', column: 'sealed_session' },
+  { table: 'credential_passkeys', column: 'sealed_key' },
   { table: 'audit_export_destinations', column: 'sealed_secret' },
   { table: 'handovers', column: 'sealed_message' },
   { table: 'handovers', column: 'sealed_note' },

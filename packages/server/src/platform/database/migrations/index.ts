@@ -32,6 +32,8 @@ import { webhookLimits } from './031-webhook-limits.ts'
 import { sealedHandovers } from './032-sealed-handovers.ts'
 import { deepStandby } from './033-deep-standby.ts'
 import { recordedSound } from './034-recorded-sound.ts'
+import { sessionImports } from './035-session-imports.ts'
+import { passkeys } from './036-passkeys.ts'
 
 export interface Migration {
   readonly version: number
@@ -75,4 +77,6 @@ export const migrations: readonly Migration[] = [
   { version: 32, name: 'sealed-handovers', sql: sealedHandovers },
   { version: 33, name: 'deep-standby', sql: deepStandby },
   { version: 34, name: 'recorded-sound', sql: recordedSound },
+  { version: 35, name: 'session-imports', sql: sessionImports },
+  { version: 36, name: 'passkeys', sql: passkeys },
 ]

@@ -10,6 +10,7 @@ import { useAct } from '../../parts/use-act.ts'
 import { useOne } from '../../parts/use-one.ts'
 import { EditCredential } from './EditCredential.tsx'
 import { OneTimeCode } from './OneTimeCode.tsx'
+import { Passkeys } from './Passkeys.tsx'
 
 export function CredentialDetails({ id, onClose }: { id: string; onClose: () => void }) {
   const { client, power } = useApi()
@@ -45,6 +46,7 @@ export function CredentialDetails({ id, onClose }: { id: string; onClose: () => 
               ['Id', <Copyable key="id" text={credential.id} />],
             ]}
           />
+          <Passkeys credential={credential} />
           {credential.has_totp_secret && canWrite && <OneTimeCode id={credential.id} />}
           {canWrite && (
             <footer className="actions end">

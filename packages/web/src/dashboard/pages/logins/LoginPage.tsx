@@ -1,5 +1,5 @@
 import { useState } from 'react'
-import type { ManagedAuth } from '@berth/contracts/auth-connections'
+import type { LoginRequest, ManagedAuth } from '@berth/contracts/auth-connections'
 import { Link, useNavigate, useParams } from '@tanstack/react-router'
 import { useApi, useAsk } from '../../api/context.ts'
 import { Copyable } from '../../parts/Copy.tsx'
@@ -16,6 +16,7 @@ import { useUrl } from '../../parts/use-url.ts'
 import { WebLink } from '../../parts/WebLink.tsx'
 import { EditLogin } from './EditLogin.tsx'
 import { FlowCard } from './FlowCard.tsx'
+import { ImportSession } from './ImportSession.tsx'
 import { LoginState } from './LoginState.tsx'
 import { Timeline } from './Timeline.tsx'
 
@@ -48,7 +49,7 @@ function Loaded({ login, above }: { login: ManagedAuth; above: React.ReactNode }
   const path = `/auth/connections/${encodeURIComponent(login.id)}`
   const isRunning = login.flow_status === 'IN_PROGRESS'
   const start = useAct({
-    run: () => ask(`${path}/login`, { method: 'POST', body: {} }),
+    run: (body: LoginRequest) => ask(`${path}/login`, { method: 'POST', body }),
     changes: ['auth_connection'],
   })
   const check = useAct({
@@ -80,7 +81,7 @@ function Loaded({ login, above }: { login: ManagedAuth; above: React.ReactNode }
               type="button"
               className="primary"
               disabled={isRunning || start.isPending}
-              onClick={() => start.mutate()}
+              onClick={() => start.mutate({})}
             >
               <Icon name="logins" size={16} /> Log in
             </button>
@@ -95,6 +96,18 @@ function Loaded({ login, above }: { login: ManagedAuth; above: React.ReactNode }
             <Menu
               label="More actions"
               items={[
+                {
+                  text: 'Add a passkey',
+                  icon: 'keys',
+                  isDisabled: isRunning,
+                  onSelect: () => start.mutate({ create_passkey: true }),
+                },
+                {
+                  text: 'Import a session',
+                  icon: 'upload',
+                  isDisabled: isRunning,
+                  onSelect: () => url.set({ import: true }),
+                },
                 { text: 'Edit', icon: 'settings', onSelect: () => url.set({ edit: true }) },
                 { text: 'Delete', icon: 'trash', isDanger: true, onSelect: () => setAsking(true) },
               ]}
@@ -108,6 +121,7 @@ function Loaded({ login, above }: { login: ManagedAuth; above: React.ReactNode }
         <LoginFacts login={login} />
       </Card>
       <Timeline id={login.id} />
+      {url.has('import') && <ImportSession login={login} onClose={() => url.set({ import: undefined })} />}
       {url.has('edit') && <EditLogin login={login} onClose={() => url.set({ edit: undefined })} />}
       <Confirm
         title={`Delete the login at ${login.domain}?`}

@@ -1,0 +1,1 @@
+export { importRequestOf } from '@berth/contracts/session-file'
