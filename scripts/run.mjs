@@ -53,6 +53,7 @@ const tasks = {
         'ceph-osd',
         'radosgw',
         { command: 'chromedriver', package: 'chromium-driver' },
+        { file: '/usr/lib/dovecot/imap', package: 'dovecot-imapd' },
       ],
     },
     toolsFor: { full: ['helm', 'clients'] },

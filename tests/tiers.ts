@@ -38,6 +38,7 @@ const fullOnly: Readonly<Record<string, string>> = {
     'servers that give sessions away; tests/api/browsers.test.ts and tests/api/take-over.test.ts stay',
   'tests/api/telemetry-export.test.ts':
     'destinations over outages and restarts; tests/api/telemetry.test.ts stays',
+  'tests/api/mailboxes.test.ts': 'the same mail server; the same stay',
   'tests/api/webhooks.test.ts':
     'every kind of event, and receivers that fail; the blocks of docs/webhooks.md stay',
   'tests/e2e/webhooks.test.ts': 'a real browser with a recording; the same stay',
@@ -49,6 +50,7 @@ const fullOnly: Readonly<Record<string, string>> = {
   'tests/agent/executors.test.ts':
     'every way in which executors meet, on two kinds of browsers; tests/e2e/executors.test.ts stays',
   'tests/agent/login/floods.test.ts': 'pages made to be too large, for minutes',
+  'tests/agent/login/photo.test.ts': 'photos of pages in three browsers; packages/login/src/explain stays',
   'tests/agent/login/workers.test.ts':
     'three browsers with every kind of worker; tests/agent/login/login.test.ts stays',
   'tests/agent/login/passkeys.test.ts':
@@ -69,6 +71,7 @@ const fullOnly: Readonly<Record<string, string>> = {
   'tests/cli/apps.test.ts': 'every template of the command line is built and run; commands.test.ts stays',
   'tests/cli/commands.test.ts':
     'starts the command line some eighty times; the unit tests of packages/cli and the blocks of docs/cli.md stay',
+  'tests/cli/explain-login.test.ts': 'starts the command line a few times; the same stay',
   'tests/cli/handovers.test.ts': 'starts the command line a dozen times; the same stay',
   'tests/cli/session-import.test.ts':
     'starts the command line a few times; tests/api/session-import.test.ts stays',
@@ -116,6 +119,8 @@ const fullOnly: Readonly<Record<string, string>> = {
   'tests/e2e/docs.test.ts': 'the pages of the reference in real browsers; tests/docs stays',
   'tests/e2e/live-view-video.test.ts':
     'records and decodes minutes of video; tests/hostile/live-view.test.ts stays',
+  'tests/e2e/mailed-logins.test.ts':
+    'a mail server that only npm run test:full installs; the tests of packages/login/src/mail and engine stay',
   'tests/e2e/mcp-servers.test.ts': 'two servers with real browsers; tests/api/mcp.test.ts stays',
   'tests/e2e/mcp.test.ts':
     'agents with real browsers over both transports; tests/api/mcp.test.ts and the blocks of docs/mcp.md stay',

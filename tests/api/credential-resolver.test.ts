@@ -10,6 +10,8 @@ import { CredentialPasskeys } from '@berth/server/logins/credentials/passkeys'
 import { CredentialResolver } from '@berth/server/logins/credentials/resolver'
 import { CredentialSecrets } from '@berth/server/logins/credentials/secrets'
 import { CredentialService } from '@berth/server/logins/credentials/service'
+import { Hooks } from '@berth/server/logins/hooks/hook'
+import { Mailboxes } from '@berth/server/logins/mailboxes/mailboxes'
 import { CredentialProviderService } from '@berth/server/logins/providers/service'
 import { Sources } from '@berth/server/logins/providers/sources'
 import type { Db } from '@berth/server/platform/database/schema'
@@ -74,6 +76,9 @@ const policy = new EgressPolicy({
 const box = new SealedBox(await Keyring.open({ dataDir: tempDir(owner), fromSetting: [] }))
 const secrets = new CredentialSecrets(box)
 const sources = new Sources({ box, policy, upstream: new DirectUpstream({ policy }) })
+const direct = { policy }
+const hooks = new Hooks({ policy, upstream: new DirectUpstream(direct) })
+const mailboxes = new Mailboxes({ policy, direct, hooks })
 const uses: string[] = []
 const credentials = new CredentialService({
   secrets,
@@ -84,6 +89,7 @@ const credentials = new CredentialService({
       deleted: (_tx, project, name) => Promise.resolve(void uses.push(`${project}: ${name} is gone`)),
     },
   ],
+  mailboxes,
   defaultProject: () => Promise.resolve({ id: projectId }),
 })
 const providers = new CredentialProviderService({
@@ -91,7 +97,13 @@ const providers = new CredentialProviderService({
   sources,
   defaultProject: () => Promise.resolve({ id: projectId }),
 })
-const resolver = new CredentialResolver({ db, secrets, passkeys: new CredentialPasskeys(box), sources })
+const resolver = new CredentialResolver({
+  db,
+  secrets,
+  passkeys: new CredentialPasskeys(box),
+  sources,
+  mailboxes,
+})
 
 const principal = {
   keyId: 'key',
@@ -382,6 +394,7 @@ test('the server can tell without asking a provider whether a connection can log
   assert.deepEqual(await standing({ name: plain.name }), {
     isExternal: false,
     hasTotp: false,
+    hasMailbox: false,
     valueKeys: ['email', 'password'],
     passkeyRpIds: [],
   })
@@ -396,6 +409,7 @@ test('the server can tell without asking a provider whether a connection can log
   assert.deepEqual(await standing({ provider, auto: true }), {
     isExternal: true,
     hasTotp: undefined,
+    hasMailbox: false,
     valueKeys: undefined,
   })
   await providers.update(db, id, { enabled: false })
@@ -483,6 +497,7 @@ test('saving a login while its credential is changed or deleted causes no deadlo
         deleted: async (tx) => void (await lockConnection(tx)),
       },
     ],
+    mailboxes,
     defaultProject: () => Promise.resolve({ id: projectId }),
   })
   for (const meanwhile of [

@@ -98,6 +98,8 @@ const parts: References = {
   process: '00000000-0000-4000-8000-000000000000',
   replays: '00000000-0000-4000-8000-000000000000',
   versions: '1',
+  timeline: 'absent',
+  steps: '1',
   deliveries: 'absent',
 }
 

@@ -166,3 +166,20 @@ test('a passkey is added by a login, shown with its credential, and deleted', as
     return left.passkeys.length === 0
   })
 })
+test('what a login saw and did is shown below its entry, with a picture', async () => {
+  const id = await newLogin('captcha.example')
+  await send(server, 'POST', `/auth/connections/${id}/login`, {})
+  await eventually('it has failed', async () => (await statusOf(id)).flow_status === 'FAILED')
+  const { page, complaints } = await signIn(browser, { ...server, path: `/logins/${id}` })
+  await page.locator('.events summary', { hasText: 'Steps' }).click()
+  await page.getByText('It looks for the login').waitFor()
+  await page.getByText('opened https://captcha.example/').waitFor()
+  await page.locator('.steps summary', { hasText: 'Drawing' }).click()
+  const picture = page.getByRole('img', { name: /^Step 1: a form/ })
+  await picture.waitFor()
+  await eventually('the picture is drawn', () =>
+    picture.evaluate((image) => (image as unknown as { naturalWidth: number }).naturalWidth > 0),
+  )
+  await assertAccessible(page, 'a login that is explained')
+  assert.deepEqual(complaints, [])
+})

@@ -2,6 +2,7 @@
 //   npm run logins                              all software
 //   npm run logins -- --only jupyter,dokuwiki   only these
 //   npm run logins -- --engine                  also run the login engine, and print a table of the results
+//   npm run logins -- --from-report FILE        only make a test of the rules from the report of a login
 // Each software is installed into a temporary directory and started on loopback. Then plain Playwright checks that its
 // login behaves as described.
 import assert from 'node:assert/strict'
@@ -16,14 +17,27 @@ import type { ValueName, Variant } from '../fixtures/login-zoo/kit/site.ts'
 import { BROWSER_ARGS } from '../fixtures/login-zoo/zoo.ts'
 import { software } from './all.ts'
 import { runEngine, type EngineRow } from './engine.ts'
+import { addFixture } from './from-report.ts'
 import { owning } from './owning.ts'
 import type { Kept, RunningSoftware, Software } from './software.ts'
 
 const PAGE_TIMEOUT_MS = 30_000
 
 const { values } = parseArgs({
-  options: { only: { type: 'string', default: '' }, engine: { type: 'boolean', default: false } },
+  options: {
+    only: { type: 'string', default: '' },
+    engine: { type: 'boolean', default: false },
+    'from-report': { type: 'string' },
+    name: { type: 'string' },
+    step: { type: 'string' },
+    wanted: { type: 'string' },
+  },
 })
+if (values['from-report'] !== undefined) {
+  const { name, step, wanted } = values
+  console.log(addFixture({ file: values['from-report'], name, step, wanted }))
+  process.exit()
+}
 const names = values.only ? values.only.split(',') : software.map(({ name }) => name)
 const rows: EngineRow[] = []
 

@@ -1,6 +1,6 @@
 // Connections that keep a profile logged in at a domain, and their login flows.
 import { Type, type Static } from 'typebox'
-import { CredentialReference } from './credentials.ts'
+import { CredentialReference, hookSecret } from './credentials.ts'
 import { operation } from './operation.ts'
 import { proxyModes, proxySelection } from './proxies.ts'
 import { Nullable, OneOf, Open, pageQuery, resourceId, Strict, Text, Timestamp } from './schema.ts'
@@ -266,6 +266,19 @@ const askedFields = {
   live_view_url: maybe('Live view of the browser, while a flow is in progress'),
 }
 
+export const CaptchaSolverRequest = Strict(
+  {
+    url: Text({ description: 'Address that is asked', minLength: 1, maxLength: MAX_URL_LENGTH }),
+    secret: hookSecret,
+  },
+  {
+    title: 'CaptchaSolverRequest',
+    description:
+      'Extension: an address of yours that solves captchas. It gets a signed POST with the kind of captcha, its site key, the address of the page and a picture, and answers with `token` or `text`. Stored encrypted and never shown; null removes it',
+  },
+)
+export type CaptchaSolverRequest = Static<typeof CaptchaSolverRequest>
+
 export const ManagedAuth = Type.Object(
   {
     id: Type.String({ description: 'Unique id of the connection' }),
@@ -303,6 +316,9 @@ export const ManagedAuth = Type.Object(
       OneOf(reauthReasons, { description: 'Why automatic login is possible or not' }),
     ),
     credential: Type.Optional(CredentialReference),
+    has_captcha_solver: Type.Optional(
+      Type.Boolean({ description: 'Extension: whether an address of yours solves captchas' }),
+    ),
     browser: Type.Optional(ShownBrowser),
     proxy_id: Type.Optional(
       Type.String({ deprecated: true, description: 'Deprecated: use `browser.proxy.id`' }),
@@ -376,6 +392,7 @@ const settings = {
     ),
   ),
   credential: Type.Optional(CredentialReference),
+  captcha_solver: Type.Optional(Nullable(CaptchaSolverRequest)),
   browser: Type.Optional(BrowserOptions),
   proxy: Type.Optional(ProxyReference),
   save_credentials: Type.Optional(
@@ -539,7 +556,50 @@ export const TimelineEvent = Type.Object(
 )
 export type TimelineEvent = Static<typeof TimelineEvent>
 
+export const ExplainedLoginStep = Type.Object(
+  {
+    number: Type.Integer({
+      description: 'Counts from 1. Of a very long login, steps in the middle are left out',
+    }),
+    timestamp: Timestamp('When it began'),
+    reason: Type.String({ description: 'Machine-readable reason why Berth acted, such as `fill`' }),
+    why: Type.String({ description: '`reason` in words' }),
+    saw: Type.String({ description: 'What the rules found on the page' }),
+    did: Type.Array(Type.String(), { description: 'What Berth did there, in order' }),
+    url: Type.Optional(Type.String({ description: 'Address of the page, without what may be a secret' })),
+    title: Type.Optional(Type.String({ description: 'Title of the page' })),
+    has_picture: Type.Boolean({ description: 'Whether the step has a picture' }),
+    has_photo: Type.Boolean({
+      description: 'Whether the picture is a photo, with all fields covered. Otherwise it is a drawing',
+    }),
+    page: Type.Optional(Type.Unknown({ description: 'With `pages`: the page as the rules saw it, masked' })),
+    read: Type.Optional(Type.Unknown({ description: 'With `pages`: what the rules made of the page' })),
+  },
+  { title: 'ExplainedLoginStep' },
+)
+export type ExplainedLoginStep = Static<typeof ExplainedLoginStep>
+
+export const LoginExplanation = Type.Object(
+  {
+    id: Type.String({ description: 'Id of the flow or health check' }),
+    connection_id: Type.String({ description: 'Id of the connection' }),
+    domain: Type.String({ description: 'Domain of the connection' }),
+    type: OneOf(timelineTypes, { description: 'Type of the event' }),
+    timestamp: Timestamp('When it started'),
+    status: OneOf([...flowStatuses, ...connectionStatuses] as const, {
+      description: 'Status of the flow, or login status that the health check found',
+    }),
+    error_code: Type.Optional(Type.String({ description: 'Why the flow failed' })),
+    error_message: Type.Optional(Type.String({ description: 'Human-readable form of `error_code`' })),
+    website_error: Type.Optional(Type.String({ description: 'Error message of the website' })),
+    steps: Type.Array(ExplainedLoginStep, { description: 'Every decision, oldest first' }),
+  },
+  { title: 'LoginExplanation' },
+)
+export type LoginExplanation = Static<typeof LoginExplanation>
+
 const params = Type.Object({ id: resourceId('connection') })
+const entryParams = { id: resourceId('connection'), event_id: resourceId('event in the timeline') }
 
 export const createConnection = operation({
   id: 'createAuthConnection',
@@ -689,6 +749,43 @@ export const listTimeline = operation({
   response: Type.Array(TimelineEvent),
   paging: 'offset',
   errors: ['bad_request', 'not_found'],
+})
+
+export const explainLogin = operation({
+  id: 'explainAuthConnectionLogin',
+  tag,
+  summary: 'Extension: explain a login or health check, step by step',
+  description:
+    'Says what Berth saw on each page, why it acted, and what it did. Contains no value that anybody typed. With `pages`, the answer is a report from which a test of the rules can be made; read it before you pass it on, because a website writes what it likes on its pages.',
+  method: 'GET',
+  path: '/auth/connections/{id}/timeline/{event_id}',
+  params: Type.Object(entryParams),
+  query: Type.Object({
+    pages: Type.Optional(
+      Type.Boolean({ default: false, description: 'Whether to include the masked pages' }),
+    ),
+  }),
+  status: 200,
+  response: LoginExplanation,
+  errors: ['bad_request', 'not_found', 'invalid_state'],
+})
+
+export const getStepPicture = operation({
+  id: 'getAuthConnectionStepPicture',
+  tag,
+  summary: 'Extension: get the picture of a step of a login',
+  description:
+    'A photo of the page with all fields covered, if nothing was typed yet; otherwise a drawing of its controls. Either shows what the rules took each control for.',
+  method: 'GET',
+  path: '/auth/connections/{id}/timeline/{event_id}/steps/{number}/picture',
+  kind: 'binary',
+  contentType: 'image/svg+xml',
+  params: Type.Object({
+    ...entryParams,
+    number: Type.String({ description: 'Number of the step', pattern: '^[0-9]{1,6}$', maxLength: 6 }),
+  }),
+  status: 200,
+  errors: ['bad_request', 'not_found', 'invalid_state'],
 })
 
 export const cancelLogin = operation({

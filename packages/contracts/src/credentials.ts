@@ -91,6 +91,74 @@ export const CredentialPasskey = Type.Object(
   { title: 'CredentialPasskey' },
 )
 export type CredentialPasskey = Static<typeof CredentialPasskey>
+const MAX_PASSWORD_LENGTH = 1_024
+
+/** The secret of a signed request to an address of the user. */
+export const hookSecret = Type.String({
+  pattern: '^whsec_[A-Za-z0-9+/]{24,200}={0,2}$',
+  maxLength: 256,
+  description:
+    'Secret of the signatures, by Standard Webhooks: `whsec_` and at least 24 characters of base64. Stored encrypted and never shown',
+})
+
+export const MailboxRequest = Strict(
+  {
+    imap: Type.Optional(
+      Strict(
+        {
+          host: Text({ description: 'Host of the IMAP server', minLength: 1, maxLength: 253 }),
+          port: Type.Optional(
+            Type.Integer({
+              minimum: 1,
+              maximum: 65_535,
+              description: 'Port; 993 when omitted, or 143 without `tls`',
+            }),
+          ),
+          security: Type.Optional(
+            OneOf(['tls', 'starttls', 'none'] as const, {
+              description: '`tls` when omitted. `none` is for servers in a private network',
+            }),
+          ),
+          user: Text({ description: 'User name', minLength: 1, maxLength: MAX_PASSWORD_LENGTH }),
+          password: Type.String({
+            description: 'Password, or an app password. Stored encrypted and never shown',
+            minLength: 1,
+            maxLength: MAX_PASSWORD_LENGTH,
+          }),
+          folder: Type.Optional(
+            Text({ description: 'Folder; INBOX when omitted', minLength: 1, maxLength: 255 }),
+          ),
+        },
+        { description: 'A folder on an IMAP server. It is only read, and no mail is marked as read' },
+      ),
+    ),
+    http: Type.Optional(
+      Strict(
+        {
+          url: Text({ description: 'Address that is asked', minLength: 1, maxLength: 2_048 }),
+          secret: hookSecret,
+        },
+        {
+          description:
+            'An address of yours that is asked, by a signed POST, until it answers with `code`, `link` or `mail`. 204 means: nothing yet',
+        },
+      ),
+    ),
+    address: Type.Optional(
+      Text({
+        description: 'Only mails to this address count, for a mailbox of several accounts',
+        minLength: 3,
+        maxLength: 320,
+      }),
+    ),
+  },
+  {
+    title: 'MailboxRequest',
+    description:
+      'Extension: where codes and links arrive that the website sends by mail, either `imap` or `http`. Stored encrypted and never shown',
+  },
+)
+export type MailboxRequest = Static<typeof MailboxRequest>
 
 export const Credential = Type.Object(
   {
@@ -108,6 +176,9 @@ export const Credential = Type.Object(
         description:
           'Extension: passkeys, oldest first; absent in lists. The keys are stored encrypted and never shown',
       }),
+    ),
+    has_mailbox: Type.Optional(
+      Type.Boolean({ description: 'Extension: whether the credential has a mailbox for codes and links' }),
     ),
     sso_provider: Type.Optional(Nullable(Type.String({ description: 'Sign-in provider, if any' }))),
     value_keys: Type.Optional(
@@ -132,6 +203,7 @@ export const CreateCredentialRequest = Strict({
   sso_provider: Type.Optional(Text(ssoProvider)),
   totp_secret: Type.Optional(Text({ description: TOTP_SECRET, maxLength: MAX_TOTP_SECRET_LENGTH })),
   ...totpFields,
+  mailbox: Type.Optional(MailboxRequest),
   allowed_domains: allowedDomains(ALLOWED_DOMAINS),
 })
 export type CreateCredentialRequest = Static<typeof CreateCredentialRequest>
@@ -157,6 +229,7 @@ export const UpdateCredentialRequest = Strict({
     Text({ description: `${TOTP_SECRET}. An empty string removes it`, maxLength: MAX_TOTP_SECRET_LENGTH }),
   ),
   ...totpFields,
+  mailbox: Type.Optional(Nullable(MailboxRequest)),
   allowed_domains: allowedDomains(
     `${ALLOWED_DOMAINS}. Replaces the whole list; a project key can only remove entries`,
   ),

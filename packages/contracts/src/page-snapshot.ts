@@ -8,6 +8,7 @@
 //   POST /login/act      200 ActResult, takes an ActOrder
 //   PUT  /login/storage  200 StorageResult, takes a StorageOrder; replaces cookies and storage of some hosts
 //   POST /login/passkeys 200 PasskeysState, takes a PasskeysOrder; keys that answer for the user on pages of these hosts
+//   POST /login/photo    200 Photo, takes a PhotoOrder; all fields of the page are covered
 //   PUT  /login/secrets  204, takes LoginSecrets; from now on no event of the session contains them, in any encoding
 import { Type, type Static } from 'typebox'
 import { Nullable, OneOf, Strict } from './schema.ts'
@@ -198,12 +199,15 @@ const ref = Type.String({ maxLength: 40, pattern: '^[A-Za-z0-9:_-]+$' })
 const hosts = Type.Array(Type.String({ minLength: 1, maxLength: 262 }), { maxItems: 200 })
 
 export const ActOrder = Strict({
-  act: OneOf(['fill', 'choose', 'click', 'tick', 'enter', 'authenticate', 'reload', 'back'] as const, {
-    description:
-      'fill: replaces the value with real key presses; several refs are boxes with one character each. choose: selects an option. tick: ticks a checkbox. enter: presses Enter in the field. authenticate: answers HTTP authentication from now on',
-  }),
+  act: OneOf(
+    ['fill', 'choose', 'click', 'tick', 'enter', 'authenticate', 'solve', 'reload', 'back'] as const,
+    {
+      description:
+        'fill: replaces the value with real key presses; several refs are boxes with one character each. choose: selects an option. tick: ticks a checkbox. enter: presses Enter in the field. authenticate: answers HTTP authentication from now on. solve: gives the token of a captcha to the page',
+    },
+  ),
   refs: Type.Optional(Type.Array(ref, { maxItems: 12 })),
-  /** The text for fill, the option for choose, the password for authenticate. */
+  /** The text for fill, the option for choose, the password for authenticate, the token for solve. */
   value: Type.Optional(Type.String({ maxLength: 10_000 })),
   user: Type.Optional(Type.String({ maxLength: 1_000 })),
   hosts: Type.Optional(hosts),
@@ -216,6 +220,20 @@ export const ActResult = Strict({
   reason: Type.Optional(short()),
 })
 export type ActResult = Static<typeof ActResult>
+
+const MAX_PHOTO_LENGTH = 400_000
+
+export const PhotoOrder = Strict({
+  /** Only this part of the window: x, y, width and height. Then it may be taken after something was typed, too. */
+  box: Type.Optional(Type.Array(Type.Integer({ minimum: 0, maximum: 10_000 }), { minItems: 4, maxItems: 4 })),
+})
+export type PhotoOrder = Static<typeof PhotoOrder>
+
+export const Photo = Strict({
+  /** Base64. Null if there is none: a value was typed, or the page did not let its fields be covered. */
+  jpeg: Nullable(Type.String({ maxLength: MAX_PHOTO_LENGTH, pattern: '^[A-Za-z0-9+/=]*$' })),
+})
+export type Photo = Static<typeof Photo>
 
 export const LoginSecrets = Strict({
   values: Type.Array(Type.String({ maxLength: 10_000 }), { maxItems: 100 }),

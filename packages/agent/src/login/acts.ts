@@ -4,6 +4,7 @@ import { Elements, GONE } from './element.ts'
 import { PageGone } from './gone.ts'
 import { Keyboard } from './keyboard.ts'
 import type { Usability } from './page-types.ts'
+import { solve } from './solve.ts'
 import type { Tab } from './tab.ts'
 import { fill } from './typing.ts'
 
@@ -18,6 +19,8 @@ export async function act(tab: Tab, order: ActOrder, signal: AbortSignal): Promi
         return DONE
       case 'back':
         return await goBack(tab)
+      case 'solve':
+        return await solve(tab, order)
       default:
         return await useElement(tab, order, signal)
     }

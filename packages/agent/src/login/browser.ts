@@ -9,6 +9,8 @@ import type {
   PageSnapshot,
   PasskeysOrder,
   PasskeysState,
+  Photo,
+  PhotoOrder,
   VisitOrder,
 } from '@berth/contracts/page-snapshot'
 import { CdpConnection, type CdpEvent } from '../cdp/cdp-connection.ts'
@@ -16,6 +18,7 @@ import type { Chromium } from '../chromium/chromium.ts'
 import { act } from './acts.ts'
 import { BrowserGone } from './gone.ts'
 import { HttpAuth } from './http-auth.ts'
+import { photoOf } from './photo.ts'
 import { changesOf, whenQuiet } from './quiet.ts'
 import { Passkeys } from './passkeys.ts'
 import { fingerprintOf, emptyContent, readContent, type PageContent } from './page-snapshot.ts'
@@ -109,6 +112,10 @@ export class LoginBrowser {
       await Promise.all([...tabs.values()].map((tab) => tab.updatePasskeys()))
       return { keys: [...this.#passkeys.all] }
     })
+  }
+
+  async photo(order: PhotoOrder, signal: AbortSignal): Promise<Photo> {
+    return this.#inTurn(signal, async (conversation) => photoOf(currentOf(conversation), order))
   }
 
   async #visitHere(

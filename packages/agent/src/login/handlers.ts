@@ -12,6 +12,7 @@ import {
   readActOrder,
   readLookOrder,
   readPasskeysOrder,
+  readPhotoOrder,
   readSecrets,
   readStorageOrder,
   readVisitOrder,
@@ -56,6 +57,11 @@ export function loginHandlers(
       }
       case 'POST /login/passkeys':
         return browser.passkeys(readPasskeysOrder(body), signal)
+      case 'POST /login/photo': {
+        const order = readPhotoOrder(body)
+        // The page's own text may repeat what was typed.
+        return secrets.isTyped && !order.box ? { jpeg: null } : browser.photo(order, signal)
+      }
       case 'PUT /login/secrets':
         secrets.add(readSecrets(body).values)
         return undefined

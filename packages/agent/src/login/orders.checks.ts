@@ -3,6 +3,7 @@ import {
   LoginSecrets,
   LookOrder,
   PasskeysOrder,
+  PhotoOrder,
   StorageOrder,
   VisitOrder,
 } from '@berth/contracts/page-snapshot'
@@ -14,5 +15,6 @@ export const checks = checksOf({
   lookOrder: LookOrder,
   passkeysOrder: PasskeysOrder,
   storageOrder: StorageOrder,
+  photoOrder: PhotoOrder,
   visitOrder: VisitOrder,
 })

@@ -6,6 +6,7 @@ import { checks } from './orders.checks.ts'
 export const readLookOrder = (body: unknown) => checked(checks.lookOrder, body)
 export const readActOrder = (body: unknown) => checked(checks.actOrder, body)
 export const readPasskeysOrder = (body: unknown) => checked(checks.passkeysOrder, body)
+export const readPhotoOrder = (body: unknown) => checked(checks.photoOrder, body)
 export const readSecrets = (body: unknown) => checked(checks.loginSecrets, body)
 
 export function readVisitOrder(body: unknown): VisitOrder {

@@ -63,3 +63,10 @@ export interface Stored {
   readonly local: number
   readonly indexed: number
 }
+
+/** What took the token of a captcha. */
+export interface Solved {
+  readonly fields: number
+  /** Functions of the page that want the token, by name. */
+  readonly callbacks: readonly string[]
+}

@@ -105,6 +105,21 @@ export const auth: Noun = {
           columns: 'timestamp=time type status step error_message=error',
           wide: 'id browser_session_id=session replay_id=replay',
         },
+        {
+          name: 'explain',
+          op: 'explainAuthConnectionLogin',
+          args: '<id> [event-id]',
+          summary: 'What a login saw and did, step by step; the latest one by default',
+          without: ['pages'],
+          flags: [
+            {
+              flags: '--report <file>',
+              help: 'Write a report with the masked pages, for "npm run logins -- --from-report"',
+            },
+          ],
+          run: () => import('../sessions/explain-login.ts'),
+        },
+        { name: 'picture', op: 'getAuthConnectionStepPicture', summary: 'The picture of a step, as SVG' },
       ],
     },
   ],

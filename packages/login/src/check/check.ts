@@ -1,9 +1,11 @@
 // Checks whether the user is still signed in: opens the address that showed the difference at the last login.
 import type { PageSnapshot } from '@berth/contracts/page-snapshot'
+import { stepOfCheck } from '../explain/explanation.ts'
 import { allowedHosts, isOf } from '../hosts/hosts.ts'
 import type { PageActions } from '../run/page-actions.ts'
 import type { Checks } from '../run/memory.ts'
 import type { CheckOutcome } from '../run/run.ts'
+import type { ExplainedStep } from '../run/step.ts'
 import { logOutWords } from '../words/actions.ts'
 import { summarize, type PageSummary } from './page-summary.ts'
 
@@ -21,11 +23,15 @@ export interface CheckOptions {
   readonly allowedDomains: readonly string[]
   readonly loginUrl?: string | undefined
   readonly isEarly?: boolean
+  readonly onStep?: ((step: ExplainedStep) => void) | undefined
   readonly signal: AbortSignal
 }
 
 export async function checkSession(options: CheckOptions): Promise<CheckOutcome> {
-  return (await examine(options)).outcome
+  const at = new Date()
+  const { outcome, snapshot } = await examine(options)
+  options.onStep?.(stepOfCheck(snapshot, { at, url: options.checks.url, outcome }))
+  return outcome
 }
 
 /** Also returns the page that decided the outcome. */

@@ -57,6 +57,10 @@ function ownMethod(
     const totp = open.find(({ mfaType }) => mfaType === 'totp')
     if (totp) return totp
   }
+  if (known?.mailbox) {
+    const mail = open.find(({ mfaType }) => mfaType === 'email')
+    if (mail) return mail
+  }
   if (values.hasPassword) {
     const password = open.find(
       ({ kind, mfaType, label }) =>
@@ -66,6 +70,11 @@ function ownMethod(
     if (password) return password
   }
   const ways = open.filter(({ kind }) => kind === 'sign_in_method' || kind === 'identifier_method')
+  // An account without a password: the website sends a code or a link.
+  if (known?.mailbox && !values.hasPassword && !isAtForm) {
+    const mail = open.find(({ label }) => emailWords.in(fold(label)))
+    if (mail) return mail
+  }
   if (values.hasLogin && !isAtForm) {
     const [only, ...others] = ways
     const mail = ways.find(({ label }) => emailWords.in(fold(label)))

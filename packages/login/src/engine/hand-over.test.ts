@@ -52,7 +52,7 @@ test('beside a captcha the fields are asked for and typed; the person solves it 
   )
   assert.match(questions[1]?.externalAction ?? '', /captcha.*press "Log in"/)
   assert.ok(outcome.isSuccess, JSON.stringify(outcome))
-  assert.ok(outcome.requirements.includes('external_action'))
+  assert.ok(outcome.requirements.includes('captcha'))
 })
 
 test('after the captcha the person may have the form submitted', async () => {

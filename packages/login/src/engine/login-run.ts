@@ -1,6 +1,8 @@
 // One login, step by step. Each turn reads the page, decides what it is, and does one thing.
 import type { PageSnapshot } from '@berth/contracts/page-snapshot'
 import { examine } from '../check/check.ts'
+import { plain } from '../check/page-summary.ts'
+import { Explanation } from '../explain/explanation.ts'
 import { allowedHosts, isOf, ownHosts } from '../hosts/hosts.ts'
 import { mask } from '../rules/mask.ts'
 import type { Checks, PlanStep } from '../run/memory.ts'
@@ -14,6 +16,7 @@ import { Confirmation } from './confirmation.ts'
 import { Conversation } from './conversation.ts'
 import { findLogin, isLogin, notFound } from './discovery.ts'
 import { LoginFailed } from './failure.ts'
+import { isOfMail, Mails } from './mails.ts'
 import { Handover } from './handover.ts'
 import { openHome } from './home.ts'
 import { HttpLogin } from './http-login.ts'
@@ -23,6 +26,7 @@ import { fittingChoice, fittingStep, placeOf, stepOf, stepOfChoice } from './pla
 import type { ToAsk } from './questions.ts'
 import { lacking, requirementOf, undecided, withheld } from './requirements.ts'
 import { keyOf, Sent } from './sent.ts'
+import { Solver } from './solver.ts'
 import { enabled, fillAndSend, send, type Filled } from './typing.ts'
 import { isCode, Values } from './values.ts'
 
@@ -40,16 +44,21 @@ const DISCOVERY_TIMEOUT_MS = 25_000
 /** For the answer to a submitted form, as long as the website is busy with it. */
 const ANSWER_TIMEOUT_MS = 60_000
 const PAINTING_TIMEOUT_MS = 30_000
+/** For the page that waits until its link was opened. */
+const LINK_TIMEOUT_MS = 4_000
 
 type Turn = { readonly snapshot: PageSnapshot } | { readonly outcome: LoginOutcome }
 
 export class LoginRun {
   readonly #options: LoginOptions
+  readonly #explain: Explanation
   readonly #browser: Browser
   readonly #values: Values
   readonly #codes: OneTimeCodes
+  readonly #mails: Mails
   readonly #conversation: Conversation
   readonly #handover: Handover
+  readonly #solver: Solver
   readonly #http: HttpLogin
   readonly #passkeys: PasskeyLogin
   readonly #hosts: readonly string[]
@@ -69,15 +78,20 @@ export class LoginRun {
   #hasRetried = false
   #ssoProvider: string | undefined
 
-  constructor(options: LoginOptions) {
+  constructor(given: LoginOptions) {
+    this.#explain = new Explanation(given, () => this.#values.all)
+    const { pageActions, onState } = this.#explain
+    const options = { ...given, pageActions, onState }
     this.#options = options
     this.#browser = new Browser(options.pageActions, options.signal)
     this.#hosts = allowedHosts(options.domain, options.allowedDomains)
     this.#values = new Values(options.known, this.#hosts)
     this.#codes = new OneTimeCodes(options.known, () => this.#values.areKnownAllowed, options.signal)
+    this.#mails = new Mails(options, () => this.#values.areKnownAllowed)
     this.#conversation = new Conversation(options, this.#browser, this.#values)
     this.#handover = new Handover(this.#browser, this.#conversation)
     this.#passkeys = new PasskeyLogin({ options, browser: this.#browser, conversation: this.#conversation })
+    this.#solver = new Solver(options, this.#browser, this.#hosts)
     this.#own = ownHosts(options.domain)
     this.#confirmation = new Confirmation(this.#browser, this.#own, () => this.#values.all)
     this.#http = new HttpLogin({
@@ -89,6 +103,22 @@ export class LoginRun {
   }
 
   async go(): Promise<LoginOutcome> {
+    try {
+      const outcome = await this.#go()
+      await this.#explain.end(outcome)
+      return outcome
+    } catch (error) {
+      if (!(error instanceof LoginFailed)) throw error
+      const { code, message, websiteError } = error
+      const outcome: LoginOutcome = { isSuccess: false, code, message, websiteError }
+      await this.#explain.end(outcome)
+      return outcome
+    } finally {
+      this.#explain.stop()
+    }
+  }
+
+  async #go(): Promise<LoginOutcome> {
     this.#options.onState({ step: 'DISCOVERING' })
     await this.#passkeys.recover()
     const outcome = await this.#logIn()
@@ -129,6 +159,7 @@ export class LoginRun {
   async #stillSignedIn(): Promise<{ kept?: LoginOutcome; page?: PageSnapshot }> {
     const { checks, pageActions, domain, allowedDomains, signal, loginUrl, plan } = this.#options
     if (!checks) return {}
+    this.#explain.search('check_session')
     const examined = await examine({ pageActions, checks, domain, allowedDomains, isEarly: true, signal })
     const { result, url } = examined.outcome
     if (result === 'in')
@@ -160,6 +191,7 @@ export class LoginRun {
   }
 
   async #show(start: PageSnapshot): Promise<PageSnapshot> {
+    await this.#explain.note('show_login', start)
     const snapshot = await this.#handover.login(start)
     this.#idleLooks = 0
     this.#confirmation.refer(snapshot.url, snapshot)
@@ -221,29 +253,39 @@ export class LoginRun {
   }
 
   async #turn(snapshot: PageSnapshot): Promise<Turn> {
-    if (snapshot.failure !== null)
+    if (snapshot.failure !== null) {
+      await this.#explain.note('did_not_load', snapshot)
       return this.#retry('network_error', `Cannot load the page: ${snapshot.failure}`)
+    }
     const reading = readPage(snapshot, { linesBefore: this.#sent?.lines })
     const { obstacle, form, choices, waiting, confirm, dismiss } = reading
-    // Next to a form, a script of the page got the 401 and the page reports it. Answering would be another login attempt.
     const byPasskey = await this.#passkeys.next(snapshot, reading)
-    if (byPasskey)
+    if (byPasskey) {
+      await this.#explain.note('passkey', snapshot, reading)
       return {
         snapshot: 'press' in byPasskey ? await this.#click(snapshot, byPasskey.press) : byPasskey.snapshot,
       }
-    if (snapshot.http_auth && !form) return { snapshot: await this.#answerHttp(snapshot) }
+    }
+    // Next to a form, a script of the page got the 401 and the page reports it. Answering would be another login attempt.
+    if (snapshot.http_auth && !form) {
+      await this.#explain.note('http_auth', snapshot, reading)
+      return { snapshot: await this.#answerHttp(snapshot) }
+    }
     const entered = obstacle?.isUncertain === true ? await this.#confirmed(snapshot, reading) : undefined
     if (entered) return { outcome: entered }
     if (obstacle && !isAvoidable(reading)) {
       const text = obstacle.text && mask(obstacle.text, this.#values.all)
-      if (obstacle.code === 'captcha_blocked' && this.#options.isAttended)
+      if (obstacle.code === 'captcha_blocked' && this.#canPassCaptcha)
         return { snapshot: await this.#leaveCaptcha(snapshot, reading, undefined) }
       if (obstacle.code === 'unsupported_auth_method') {
         const later = await this.#passkeys.afterPress()
         if (later) return { snapshot: later }
         throw this.#passkeys.refusal({ ...obstacle, text })
       }
-      if (obstacle.code === 'website_error') return this.#retry('website_error', obstacle.message, text)
+      if (obstacle.code === 'website_error') {
+        await this.#explain.note('website_error', snapshot, reading)
+        return this.#retry('website_error', obstacle.message, text)
+      }
       throw new LoginFailed(obstacle.code, obstacle.message, text)
     }
     if (form || choices.length > 0) this.#requireAllowed(snapshot, form?.frame ?? 0)
@@ -257,6 +299,7 @@ export class LoginRun {
     if (further) return { snapshot: further }
     const outcome = await this.#confirmed(snapshot, reading)
     if (outcome) return { outcome }
+    if (dismiss) await this.#explain.note('dismiss', snapshot, reading)
     if (dismiss && this.#dismissals++ < MAX_DISMISSALS && (await this.#browser.click(dismiss))) {
       return { snapshot: await this.#browser.lookAfterAct() }
     }
@@ -311,6 +354,7 @@ export class LoginRun {
   }
 
   #step(): void {
+    this.#mails.noteAsking()
     this.#idleLooks = 0
     this.#stepsTaken++
     this.#options.onState({ step: 'SUBMITTING' })
@@ -320,6 +364,7 @@ export class LoginRun {
   async #linger(snapshot: PageSnapshot): Promise<PageSnapshot> {
     if (this.#isAnswering(snapshot) || this.#idleLooks++ < MAX_IDLE_LOOKS)
       return this.#browser.lookForChange(2_000)
+    await this.#explain.note('look_again', snapshot)
     if (!this.#hasStarted) {
       if (!this.#options.isAttended) throw notFound(snapshot)
       return this.#show(snapshot)
@@ -337,6 +382,7 @@ export class LoginRun {
   async #goFurther(snapshot: PageSnapshot, { button, ticks }: Confirm): Promise<PageSnapshot | undefined> {
     if (!this.#hasStarted || this.#confirmations >= MAX_CONFIRMATIONS) return undefined
     this.#confirmations++
+    await this.#explain.note('confirm', snapshot)
     this.#requireAllowed(snapshot, 0)
     this.#step()
     for (const { ref } of ticks) await this.#browser.act({ act: 'tick', refs: [ref] })
@@ -349,15 +395,10 @@ export class LoginRun {
     const times = this.#timesSent.get(key) ?? 0
     // A website may show a captcha after a wrong password. The words about the password matter more.
     const isJudged = times > 0 && reading.complaints.some(({ isNew, kind }) => isNew && kind !== 'required')
-    if (reading.hasCaptcha && !isJudged && !this.#options.isAttended) {
-      throw new LoginFailed(
-        'captcha_blocked',
-        'The website asks to solve a captcha beside the login, which needs a person',
-      )
-    }
+    if (reading.hasCaptcha && !isJudged && !this.#canPassCaptcha) throw captchaBlocked()
     const became = this.#sent && times > 0 ? this.#sent.becameOf(snapshot, reading, form) : 'another'
     if (became === 'nothing yet')
-      return reading.hasCaptcha && this.#options.isAttended
+      return reading.hasCaptcha && this.#canPassCaptcha
         ? this.#leaveCaptcha(snapshot, reading, form)
         : this.#awaitAnswer(snapshot, reading, form)
     if (became !== 'another') return this.#onRefusal(snapshot, reading, form, became)
@@ -375,7 +416,9 @@ export class LoginRun {
     const own = this.#ownChoice(reading, fittingChoice(snapshot, reading, this.#options.plan))
     const missing = form.fields.filter((field) => field.isRequired && !this.#has(field))
     if (own && (missing.length > 0 || own.kind === 'sso_provider')) return this.#click(snapshot, own)
-    if (missing.length === 0) return this.#fill(snapshot, reading, form)
+    if (missing.length === 0 && (await this.#hasMailedCode(snapshot, reading, form)))
+      return this.#fill(snapshot, reading, form)
+    if (missing.length === 0) return this.#browser.lookNow()
     if (!this.#options.isAttended) {
       const isWithheld = missing.some((field) => this.#values.isWithheld(field))
       throw isWithheld ? withheld(snapshot.frames[form.frame]?.origin ?? snapshot.url) : lacking(missing)
@@ -384,8 +427,16 @@ export class LoginRun {
     return this.#ask(snapshot, reading, { fields, choices: reading.choices })
   }
 
+  /** False if the mailbox has none, and the person is asked then. */
+  async #hasMailedCode(snapshot: PageSnapshot, reading: Reading, form: ReadForm): Promise<boolean> {
+    if (!form.fields.some((field) => this.#mails.covers(field) && !this.#codes.covers(field))) return true
+    await this.#explain.note('mail', snapshot, reading)
+    return this.#mails.hasCode(form.fields)
+  }
+
   /** The form was submitted and nothing happened yet. Secrets are not submitted twice to find out why. */
   async #awaitAnswer(snapshot: PageSnapshot, reading: Reading, form: ReadForm): Promise<PageSnapshot> {
+    await this.#explain.note('await_answer', snapshot, reading)
     const last = form.fields.at(-1)?.elements.at(-1)
     const isSecret = form.fields.some((field) => field.kind === 'password' || isCode(field))
     // A complaint that was already there may be the response.
@@ -404,8 +455,15 @@ export class LoginRun {
     return this.#browser.lookForChange(4_000)
   }
 
+  get #canPassCaptcha(): boolean {
+    return this.#options.isAttended || this.#solver.canTry
+  }
+
   #has(field: ReadField): boolean {
-    return this.#values.for(field) !== undefined || (isCode(field) && this.#codes.covers(field))
+    return (
+      this.#values.for(field) !== undefined ||
+      (isCode(field) && (this.#codes.covers(field) || this.#mails.covers(field)))
+    )
   }
 
   async #onRefusal(
@@ -414,12 +472,13 @@ export class LoginRun {
     form: ReadForm,
     complaint: Complaint,
   ): Promise<PageSnapshot> {
+    await this.#explain.note('refused', snapshot, reading)
     this.#sent = undefined
     this.#refusals++
     const websiteError = complaint.text ? mask(complaint.text, this.#values.all) : undefined
     const codes = form.fields.filter((field) => isCode(field))
     const isAboutCode = codes.length > 0 && (complaint.about === 'code' || form.kind === 'code')
-    if (isAboutCode && this.#codes.renew(codes)) {
+    if (isAboutCode && (this.#codes.renew(codes) || this.#mails.renew(codes))) {
       this.#timesSent.delete(keyOf(snapshot, form))
       return this.#browser.lookNow()
     }
@@ -440,6 +499,7 @@ export class LoginRun {
     }
     const refused = form.fields.filter((field) => isAbout(field, complaint, form))
     this.#codes.stop()
+    this.#mails.stop()
     this.#timesSent.clear()
     const fields = form.fields.filter((field) => refused.includes(field) || !this.#has(field))
     const isKept = (field: ReadField) =>
@@ -459,8 +519,15 @@ export class LoginRun {
     reading: Reading,
     form: ReadForm | undefined,
   ): Promise<PageSnapshot> {
-    this.#requirements.add('external_action')
+    await this.#explain.note('captcha', snapshot, reading)
+    this.#requirements.add('captcha')
     this.#idleLooks = 0
+    if (await this.#solver.solve(snapshot, (did) => this.#explain.add(did))) {
+      this.#step()
+      if (form) await send(this.#browser, snapshot, form)
+      return this.#browser.lookAfterAct()
+    }
+    if (!this.#options.isAttended) throw captchaBlocked()
     const next = await this.#handover.captcha(snapshot, reading, form)
     this.#stepsTaken = 0
     if (next !== 'submit') return next
@@ -469,6 +536,7 @@ export class LoginRun {
   }
 
   async #fill(snapshot: PageSnapshot, reading: Reading, form: ReadForm): Promise<PageSnapshot> {
+    await this.#explain.note('fill', snapshot, reading)
     this.#step()
     this.#enter(snapshot, form)
     const filled: Filled[] = []
@@ -477,7 +545,7 @@ export class LoginRun {
       const value = isCode(field) ? this.#values.takeCode(field) : this.#values.for(field)
       if (value !== undefined) filled.push({ field, value, hosts })
       else if (isCode(field)) {
-        const code = await this.#codes.take(field)
+        const code = (await this.#codes.take(field)) ?? this.#mails.takeCode(field)
         if (code !== undefined) filled.push({ field, value: code, hosts: this.#values.knownHosts })
       }
     }
@@ -488,7 +556,9 @@ export class LoginRun {
     if (result === 'page changed') return this.#browser.lookAfterAct()
     for (const { field, value } of filled) {
       this.#values.noteTyped(field, value)
-      this.#requirements.add(requirementOf(field, this.#codes.wasUsed))
+      this.#requirements.add(
+        requirementOf(field, { wasTotp: this.#codes.wasUsed, wasMail: this.#mails.wasUsed }),
+      )
     }
     this.#steps.push(stepOf(snapshot, form, this.#values.all))
     this.#sent = new Sent(snapshot, form)
@@ -544,6 +614,7 @@ export class LoginRun {
   }
 
   async #click(snapshot: PageSnapshot, choice: ReadChoice): Promise<PageSnapshot> {
+    await this.#explain.note('choose', snapshot)
     this.#step()
     const { element, option, kind, provider, label } = choice
     this.#clicked.add(`${placeOf(snapshot)} ${kind} ${provider ?? label} ${option ?? ''}`)
@@ -577,6 +648,8 @@ export class LoginRun {
   }
 
   async #ask(snapshot: PageSnapshot, reading: Reading, toAsk: Partial<ToAsk>): Promise<PageSnapshot> {
+    if (toAsk.refused === undefined)
+      await this.#explain.note(toAsk.externalAction === undefined ? 'ask' : 'wait', snapshot, reading)
     const answer = await this.#conversation.ask(toAsk, { snapshot, reading })
     this.#idleLooks = 0
     if ('changed' in answer) return answer.changed
@@ -599,8 +672,13 @@ export class LoginRun {
     const own = this.#ownChoice(reading, undefined)
     if (own) return this.#click(snapshot, own)
     const { form, choices } = reading
-    if (form && form.fields.every((field) => this.#has(field)) && !this.#timesSent.has(keyOf(snapshot, form)))
-      return this.#fill(snapshot, reading, form)
+    const isReady = form?.fields.every((field) => this.#has(field)) === true
+    if (form && isReady && !this.#timesSent.has(keyOf(snapshot, form)))
+      return (await this.#hasMailedCode(snapshot, reading, form))
+        ? this.#fill(snapshot, reading, form)
+        : this.#browser.lookNow()
+    const link = await this.#mailedLink(snapshot, reading, message)
+    if (link) return link
     if (!this.#options.isAttended) {
       throw new LoginFailed(
         'external_action_required',
@@ -608,7 +686,7 @@ export class LoginRun {
         mask(message, this.#values.all),
       )
     }
-    this.#requirements.add('external_action')
+    this.#requirements.add(isOfMail(message) && !form ? 'email_link' : 'external_action')
     const fields = form?.fields ?? []
     return this.#ask(snapshot, reading, {
       fields,
@@ -618,9 +696,39 @@ export class LoginRun {
     })
   }
 
+  /**
+   * Opened in another tab of this browser: some websites log in the browser that opens the link, and with others the page
+   * that waits goes on.
+   */
+  async #mailedLink(
+    snapshot: PageSnapshot,
+    reading: Reading,
+    message: string,
+  ): Promise<PageSnapshot | undefined> {
+    if (reading.form || !this.#mails.awaitsLink(snapshot, message)) return undefined
+    await this.#explain.note('mail', snapshot, reading)
+    const url = await this.#mails.link()
+    if (url === undefined) return undefined
+    this.#requirements.add('email_link')
+    this.#step()
+    this.#values.note(url)
+    await this.#browser.hide(this.#values.all)
+    this.#clicked.add(`${placeOf(snapshot)} mail link`)
+    this.#sent = undefined
+    const opened = await this.#browser.visitAside(url)
+    const there = readPage(opened)
+    // It asks for one more click, which is to be made here.
+    if (there.form || there.confirm || there.choices.length > 0) return this.#browser.visit(url)
+    const now = await this.#browser.lookForChange(LINK_TIMEOUT_MS)
+    if (now.document !== snapshot.document || readPage(now).waiting === undefined) return now
+    const isElsewhere = opened.failure === null && plain(opened.url) !== plain(url)
+    return this.#browser.visit(isElsewhere ? opened.url : new URL('/', snapshot.url).href)
+  }
+
   async #confirmed(snapshot: PageSnapshot, reading: Reading): Promise<LoginOutcome | undefined> {
     if (!isOf(snapshot.url, this.#own) || snapshot.is_popup) return undefined
     if (!this.#hasStarted && !reading.signs.isSignedIn) return undefined
+    await this.#explain.note('check_success', snapshot, reading)
     const checks = await this.#confirmation.confirm(snapshot, this.#loginUrl)
     return (
       checks &&
@@ -652,6 +760,13 @@ export class LoginRun {
 
 function isFound(snapshot: PageSnapshot): boolean {
   return isLogin(snapshot) || snapshot.failure !== null || readPage(snapshot).obstacle !== undefined
+}
+
+function captchaBlocked(): LoginFailed {
+  return new LoginFailed(
+    'captcha_blocked',
+    'The website asks to solve a captcha beside the login, which needs a person or a captcha_solver',
+  )
 }
 
 /** A page that mentions passkeys may also offer another method. */

@@ -4,9 +4,13 @@ import type { Requirement } from '../run/run.ts'
 import { LoginFailed } from './failure.ts'
 import { isCode } from './values.ts'
 
-export function requirementOf(field: ReadField, wasTotp: boolean): Requirement {
+export function requirementOf(
+  field: ReadField,
+  { wasTotp, wasMail }: { wasTotp: boolean; wasMail: boolean },
+): Requirement {
   if (field.kind === 'identifier' || field.kind === 'password' || field.kind === 'text') return field.kind
   if (wasTotp) return 'totp'
+  if (wasMail) return 'email_code'
   if (field.mfaType === 'sms') return 'sms_code'
   if (field.mfaType === 'email') return 'email_code'
   return field.mfaType === 'totp' ? 'totp' : 'code'

@@ -8,6 +8,8 @@ import type {
   PasskeysState,
   StorageOrder,
   StorageResult,
+  Photo,
+  PhotoOrder,
   VisitOrder,
 } from '@berth/contracts/page-snapshot'
 
@@ -15,6 +17,8 @@ export interface PageActions {
   look(order: LookOrder, signal: AbortSignal): Promise<PageSnapshot>
   visit(order: VisitOrder, signal: AbortSignal): Promise<PageSnapshot>
   act(order: ActOrder, signal: AbortSignal): Promise<ActResult>
+  /** A picture of the page with its fields covered. Absent where there is no browser. */
+  photo?(order: PhotoOrder, signal: AbortSignal): Promise<Photo>
   /** Keeps these values out of everything that is recorded of the session. Call it before typing a value. */
   hide(values: readonly string[]): Promise<void>
   /** Adds keys that answer for the user. Returns all, with what pages have made and how often each was used. */

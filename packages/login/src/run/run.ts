@@ -2,7 +2,10 @@
 import type { ChoiceKind, FieldKind, MfaType } from '@berth/contracts/auth-connections'
 import type { Passkey } from '@berth/contracts/page-snapshot'
 import type { PageActions } from './page-actions.ts'
+import type { SolveCaptcha } from './captcha.ts'
+import type { Mailbox } from './mailbox.ts'
 import type { Checks, Plan } from './memory.ts'
+import type { ExplainedStep } from './step.ts'
 
 export type { ChoiceKind, FieldKind, MfaType, Passkey }
 
@@ -78,6 +81,10 @@ export interface KnownValues {
   readonly values: Readonly<Record<string, string>>
   /** The current one-time code. With `notBefore`, the code of the next time window after that moment. */
   readonly totp: ((notBefore?: Date) => OneTimeCode) | undefined
+  /** Where codes and links arrive that the website sends by mail. */
+  readonly mailbox?: Mailbox | undefined
+  /** Only mails to this address count, if it is set. */
+  readonly mailAddress?: string | undefined
   /** Click the button of this provider first, and fill in the values at the provider. */
   readonly ssoProvider: string | undefined
   /**
@@ -135,8 +142,10 @@ export const requirements = [
   'totp',
   'sms_code',
   'email_code',
+  'email_link',
   'code',
   'choice',
+  'captcha',
   'external_action',
   'passkey',
 ] as const
@@ -194,8 +203,12 @@ export interface LoginOptions {
   readonly imported?: ImportedSession | undefined
   readonly passkeys?: PasskeyWishes | undefined
   readonly onState: (state: RunState) => void
+  /** Called with each decision, when it is known what became of it. Contains no value that anybody typed. */
+  readonly onStep?: ((step: ExplainedStep) => void) | undefined
   /** Resolves with the submission of the user. Rejects when the signal fires. */
   readonly submitted: (question: Question, signal: AbortSignal) => Promise<Submission>
+  /** Absent: only a person solves captchas. */
+  readonly solveCaptcha?: SolveCaptcha | undefined
   readonly signal: AbortSignal
 }
 

@@ -28,8 +28,12 @@ import { credentialRoutes } from './credentials/routes.ts'
 import { CredentialSecrets } from './credentials/secrets.ts'
 import { CredentialService } from './credentials/service.ts'
 import { credentialProviderRoutes } from './providers/routes.ts'
+import { Hooks } from './hooks/hook.ts'
+import { Mailboxes } from './mailboxes/mailboxes.ts'
+import { CaptchaSolvers } from './solvers/captcha-solvers.ts'
 import { CredentialProviderService } from './providers/service.ts'
 import { Sources } from './providers/sources.ts'
+import { StepLog } from './steps/step-log.ts'
 
 export interface LoginsModule {
   readonly routes: readonly Route[]
@@ -60,15 +64,21 @@ export async function newLogins(options: LoginsModuleOptions): Promise<LoginsMod
     policy: newEgressPolicy(config),
     upstream: new PerCallUpstream(directOptions(config)),
   })
+  const direct = directOptions(config)
+  const hooks = new Hooks({ policy: direct.policy, upstream: new PerCallUpstream(direct) })
+  const mailboxes = new Mailboxes({ policy: direct.policy, direct, hooks })
+  const solvers = new CaptchaSolvers({ box, hooks })
   const credentials = new CredentialResolver({
     db,
     secrets,
     passkeys: new CredentialPasskeys(box),
     sources,
+    mailboxes,
   })
   const credentialService = new CredentialService({
     secrets,
     uses: [credentialUse],
+    mailboxes,
     defaultProject: findDefaultProject,
   })
   const secret = await serviceSecret(db, box, 'flow-tokens')
@@ -82,7 +92,8 @@ export async function newLogins(options: LoginsModuleOptions): Promise<LoginsMod
     sessions: room.sessions,
     hasScreens: () => instances.capabilities.headful,
   })
-  const shared = { db, pool, box, serverId, browsers, engine, credentials, limits, log }
+  const steps = new StepLog({ db, box, log })
+  const shared = { db, pool, box, serverId, browsers, engine, credentials, steps, solvers, limits, log }
   const runner = new FlowRunner({
     ...shared,
     settling: new FlowSettling({ db, pool, box, saves: room.saves, credentials, log }),
@@ -100,6 +111,8 @@ export async function newLogins(options: LoginsModuleOptions): Promise<LoginsMod
     links,
     tokens,
     credentials,
+    solvers,
+    steps,
     limits,
     minInterval: config.BERTH_HEALTH_CHECK_MIN_SECONDS,
     shortcomings: instances.shortcomings,

@@ -1,8 +1,10 @@
 // Runs in an isolated world in every document of the login's page. It shares only the document with the page. The agent
 // calls it with expressions and names elements by their refs.
 import { collect } from './collector.ts'
+import { Cover } from './cover.ts'
 import { Registry } from './registry.ts'
 import { isHidden, readyState } from './safe.ts'
+import { solve } from './solve.ts'
 import { Stillness } from './stillness.ts'
 import type { Bounds, Collected, Rest, Stored } from '../page-types.ts'
 import * as use from './use.ts'
@@ -15,6 +17,7 @@ export function open(prefix: string, bounds: Bounds) {
   const stillness = new Stillness()
   stillness.observe(document)
   const registry = new Registry(prefix, stillness)
+  const cover = new Cover(() => registry.roots())
   const find = (ref: string) => registry.find(ref)
   let presses = 0
   const onPress = ({ isTrusted }: MouseEvent) => {
@@ -39,6 +42,10 @@ export function open(prefix: string, bounds: Bounds) {
     origin: () => origin,
     storage,
     isHidden: () => isHidden(document),
+
+    solve: (token: string) => solve(registry.roots(), token),
+    cover: () => cover.put(),
+    uncover: () => cover.remove(),
 
     unexaminedHosts: () => registry.unexaminedHosts(),
     adopt: (root: ShadowRoot) => registry.adopt(root),

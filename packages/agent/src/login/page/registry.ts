@@ -51,6 +51,18 @@ export class Registry {
     return found
   }
 
+  /** The document and every shadow tree in it that is known. */
+  roots(): (Document | ShadowRoot)[] {
+    const found: (Document | ShadowRoot)[] = [document]
+    for (const root of found) {
+      for (const element of allIn(root, ':defined')) {
+        const inner = this.shadowRootOf(element)
+        if (inner) found.push(inner)
+      }
+    }
+    return found
+  }
+
   adopt(root: ShadowRoot): void {
     this.#closedRoots.set(root.host, root)
   }

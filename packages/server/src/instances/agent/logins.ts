@@ -3,9 +3,11 @@ import {
   ActResult,
   PageSnapshot,
   PasskeysState,
+  Photo,
   StorageResult,
   type ActOrder,
   type LookOrder,
+  type PhotoOrder,
   type PasskeysOrder,
   type StorageOrder,
   type VisitOrder,
@@ -16,6 +18,8 @@ import type { AgentClient } from './client.ts'
 /** Added to the agent's own wait: Chromium may have to restart, and a page may be slow to read. */
 const LOOK_MARGIN_MS = 40_000
 const ACT_TIMEOUT_MS = 60_000
+const PHOTO_TIMEOUT_MS = 20_000
+const MAX_PHOTO_BYTES = 512 * 1024
 const HIDE_TIMEOUT_MS = 10_000
 const STORE_TIMEOUT_MS = 120_000
 /** The agent's own limit, with the worst case of JSON escaping. */
@@ -28,6 +32,7 @@ const PASSKEYS_TIMEOUT_MS = 60_000
 
 const readSnapshot = answerReader(PageSnapshot)
 const readResult = answerReader(ActResult)
+const readPhoto = answerReader(Photo)
 const readPasskeys = answerReader(PasskeysState)
 const readStored = answerReader(StorageResult)
 
@@ -122,6 +127,24 @@ export async function replaceStorage(
     signal,
   })
   return readStored(answer.toString(), path)
+}
+
+export async function photographPage(
+  agent: AgentClient,
+  order: PhotoOrder,
+  { signal }: Options,
+): Promise<Photo> {
+  const path = '/login/photo'
+  const answer = await agent.call({
+    purpose: 'work',
+    method: 'POST',
+    path,
+    json: order,
+    timeoutMs: PHOTO_TIMEOUT_MS,
+    maxBytes: MAX_PHOTO_BYTES,
+    signal,
+  })
+  return readPhoto(answer.toString(), path)
 }
 
 /** From now on, page snapshots must not contain these values. */

@@ -2,6 +2,7 @@
 import type { PageActions } from '@berth/login/run/page-actions'
 import type { Checks } from '@berth/login/run/memory'
 import type { CheckOutcome, LoginOptions, LoginOutcome } from '@berth/login/run/run'
+import type { ExplainedStep } from '@berth/login/run/step'
 import type { Session } from '../../sessions/session/session.ts'
 
 export interface CheckOptions {
@@ -10,6 +11,7 @@ export interface CheckOptions {
   readonly allowedDomains: readonly string[]
   readonly checks: Checks
   readonly loginUrl: string | undefined
+  readonly onStep: (step: ExplainedStep) => void
   readonly signal: AbortSignal
 }
 

@@ -27,6 +27,8 @@ import { browserOf, type LoginBrowsers } from './browsers.ts'
 import type { LoginEngine } from './engine.ts'
 import { endFlow, expiryOf, type FlowEnd } from './flow-ends.ts'
 import * as flows from './flow-store.ts'
+import type { CaptchaSolvers } from '../solvers/captcha-solvers.ts'
+import type { StepLog, StepWriter } from '../steps/step-log.ts'
 import { places } from './sealed-places.ts'
 import { readMemory, sealOutcome, type FlowSettling } from './settling.ts'
 import * as store from './store.ts'
@@ -45,6 +47,8 @@ export interface FlowRunOptions {
   readonly engine: LoginEngine
   readonly credentials: Pick<CredentialResolver, 'resolve' | 'passkeyHosts' | 'keepPasskeys'>
   readonly settling: FlowSettling
+  readonly steps: StepLog
+  readonly solvers: CaptchaSolvers
   readonly limits: FlowLimits
   readonly log: Logger
 }
@@ -65,6 +69,7 @@ export class FlowRun {
   readonly #options: FlowRunOptions
   readonly #flow: FlowRecord
   readonly #connection: ConnectionRecord
+  readonly #steps: StepWriter
   readonly #over = new AbortController()
   /** Changes of the row, one after another. */
   #writes: Promise<void> = Promise.resolve()
@@ -78,6 +83,7 @@ export class FlowRun {
     this.#flow = flow
     this.#connection = connection
     this.#options = options
+    this.#steps = options.steps.writerFor({ flowId: flow.id })
     this.#setExpiry(flow)
   }
 
@@ -94,6 +100,7 @@ export class FlowRun {
       session = await this.#open()
       const outcome = await this.#login(session)
       await this.#writes
+      await this.#steps.written()
       if (outcome.isSuccess) await this.#succeed(session, outcome)
       else await this.#fail(toEnd(outcome))
     } catch (error) {
@@ -109,6 +116,7 @@ export class FlowRun {
       clearTimeout(this.#expiry)
     }
     if (session && !session.ending.aborted) await this.#end(session)
+    await this.#steps.written()
   }
 
   /** The first reason to end explains the errors that follow from it. */
@@ -177,7 +185,7 @@ export class FlowRun {
   }
 
   async #login(session: Session): Promise<LoginOutcome> {
-    const { engine, credentials, box } = this.#options
+    const { engine, credentials, solvers, box, log } = this.#options
     const {
       project_id: projectId,
       domain,
@@ -209,6 +217,10 @@ export class FlowRun {
       imported,
       passkeys: this.#passkeyWishes(),
       onState: (state) => this.#tell(state),
+      onStep: (step) => this.#steps.add(step),
+      solveCaptcha: solvers.solverOf(this.#connection, (error) =>
+        log.info({ err: error, flowId: this.id }, 'the captcha solver of a connection has no answer'),
+      ),
       submitted: (question, until) => this.#submitted(question, AbortSignal.any([until, signal])),
       signal,
     })

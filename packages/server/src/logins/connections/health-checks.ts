@@ -6,6 +6,7 @@ import { joinSignals } from '@berth/kit/abort'
 import { newId } from '@berth/kit/ids'
 import { pause } from '@berth/kit/pause'
 import type { CheckOutcome } from '@berth/login/run/run'
+import type { ExplainedStep } from '@berth/login/run/step'
 import { crashPoint } from '../../platform/errors/crash-point.ts'
 import type { CredentialResolver } from '../credentials/resolver.ts'
 import type { Db } from '../../platform/database/schema.ts'
@@ -19,6 +20,7 @@ import * as flows from './flow-store.ts'
 import { nextCheck } from './schedule.ts'
 import { readMemory } from './settling.ts'
 import * as store from './store.ts'
+import type { StepLog } from '../steps/step-log.ts'
 import { insertCheck } from './timeline-store.ts'
 import { isOver } from './transitions.ts'
 import type { ConnectionRecord, FlowLimits } from './types.ts'
@@ -40,6 +42,7 @@ export interface HealthChecksOptions {
   readonly browsers: LoginBrowsers
   readonly engine: LoginEngine
   readonly credentials: Pick<CredentialResolver, 'standing'>
+  readonly steps: StepLog
   readonly limits: FlowLimits
   readonly maxAtOnce: number
   readonly isAble: () => boolean
@@ -51,6 +54,7 @@ interface Look {
   readonly outcome: CheckOutcome
   readonly browser: MadeBrowser | undefined
   readonly replayId: string | undefined
+  readonly steps: readonly ExplainedStep[]
 }
 
 export class HealthChecks {
@@ -168,6 +172,7 @@ export class HealthChecks {
     const { id, project_id: projectId, profile_id: profileId, domain } = connection
     const startedAt = new Date()
     let browser: MadeBrowser | undefined
+    const steps: ExplainedStep[] = []
     const late = new AbortController()
     const timer = setTimeout(() => late.abort(new Error('It took too long')), CHECK_TIMEOUT_MS)
     try {
@@ -198,17 +203,18 @@ export class HealthChecks {
           allowedDomains: connection.allowed_domains,
           checks,
           loginUrl: connection.login_url ?? connection.learned_login_url ?? undefined,
+          onStep: (step) => steps.push(step),
           signal,
         })
       }
       await this.#end(session.id, outcome)
-      return { startedAt, outcome, browser, replayId }
+      return { startedAt, outcome, browser, replayId, steps }
     } catch (error) {
       if (browser) await browsers.end(browser.id).catch(() => {})
       log.info({ err: error, connectionId: id }, 'a connection could not be checked')
       const reason = error instanceof AppError ? error.message : 'The check did not finish'
       const outcome: CheckOutcome = { result: 'inconclusive', reason, url: '' }
-      return { startedAt, outcome, browser, replayId: undefined }
+      return { startedAt, outcome, browser, replayId: undefined, steps }
     } finally {
       clearTimeout(timer)
     }
@@ -224,17 +230,20 @@ export class HealthChecks {
     else await browsers.end(sessionId)
   }
 
-  async #record(before: ConnectionRecord, { startedAt, outcome, browser, replayId }: Look): Promise<void> {
+  async #record(
+    before: ConnectionRecord,
+    { startedAt, outcome, browser, replayId, steps }: Look,
+  ): Promise<void> {
     const { pool } = this.#options
-    await inTransaction(pool, async ({ db: tx }) => {
+    const checkId = await inTransaction(pool, async ({ db: tx }) => {
       const connection = await store.lockConnection(tx, before.id)
-      if (!connection) return
+      if (!connection) return undefined
       // The check used a profile that is no longer the current one.
       const isOutdated = connection.last_success_at !== before.last_success_at
       const seen: CheckOutcome = isOutdated
         ? { ...outcome, result: 'inconclusive', reason: 'A login succeeded during the check' }
         : outcome
-      await insertCheck(tx, {
+      const entryId = await insertCheck(tx, {
         connectionId: connection.id,
         startedAt,
         result: seen.result,
@@ -254,7 +263,12 @@ export class HealthChecks {
         ...(seen.result === 'in' && { status: 'AUTHENTICATED' as const }),
         ...(seen.result === 'out' && !isBegun && { status: 'NEEDS_AUTH' as const }),
       })
+      return entryId
     })
+    if (checkId === undefined) return
+    const writer = this.#options.steps.writerFor({ checkId })
+    for (const step of steps) writer.add(step)
+    await writer.written()
   }
 
   /** Whether a login flow is running now, which decides the connection's new state. */

@@ -2,13 +2,14 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { reauthOf, type ReauthFacts } from './reauth.ts'
 
-const stored = { isExternal: false, valueKeys: ['email', 'password'], hasTotp: false }
-const external = { isExternal: true, valueKeys: undefined, hasTotp: undefined }
+const stored = { isExternal: false, valueKeys: ['email', 'password'], hasTotp: false, hasMailbox: false }
+const external = { isExternal: true, valueKeys: undefined, hasTotp: undefined, hasMailbox: false }
 const facts: ReauthFacts = {
   hasSucceeded: true,
   credential: stored,
   requirements: ['identifier', 'password'],
   hasPlan: false,
+  hasSolver: false,
 }
 
 const cases: [string, Partial<ReauthFacts>, boolean, string][] = [
@@ -19,6 +20,19 @@ const cases: [string, Partial<ReauthFacts>, boolean, string][] = [
   ['nothing was recorded', { requirements: null }, true, 'no_requirements_recorded'],
   ['nothing was needed', { requirements: [] }, true, 'has_credential'],
   ['an item of a provider', { credential: external }, true, 'external_credential'],
+  [
+    'a mail with a mailbox',
+    { requirements: ['identifier', 'email_code'], credential: { ...stored, hasMailbox: true } },
+    true,
+    'requirements_satisfiable',
+  ],
+  ['a link by mail', { requirements: ['identifier', 'email_link'] }, false, 'requires_external_action'],
+  [
+    'a link by mail with a mailbox',
+    { requirements: ['identifier', 'email_link'], credential: { ...stored, hasMailbox: true } },
+    true,
+    'requirements_satisfiable',
+  ],
   ['a push', { requirements: ['password', 'external_action'] }, false, 'requires_external_action'],
   [
     'a push in a plan',
@@ -31,6 +45,13 @@ const cases: [string, Partial<ReauthFacts>, boolean, string][] = [
     { requirements: ['external_action'], credential: external },
     false,
     'requires_external_action',
+  ],
+  ['a captcha', { requirements: ['password', 'captcha'] }, false, 'requires_external_action'],
+  [
+    'a captcha with a solver',
+    { requirements: ['identifier', 'password', 'captcha'], hasSolver: true },
+    true,
+    'requirements_satisfiable',
   ],
   ['a text message', { requirements: ['sms_code'] }, false, 'requires_sms_code'],
   [

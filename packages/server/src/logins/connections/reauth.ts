@@ -12,6 +12,7 @@ export interface ReauthFacts {
   readonly hasPlan: boolean
   /** The credential has a passkey for the website. */
   readonly hasPasskey?: boolean
+  readonly hasSolver: boolean
 }
 
 export interface Reauth {
@@ -26,15 +27,22 @@ export function reauthOf(facts: ReauthFacts): Reauth {
   // It takes the place of passwords, codes and other devices.
   if (facts.hasPasskey === true) return yes('has_passkey')
   if (requirements?.includes('passkey')) return no('requires_passkey')
-  if (requirements?.includes('external_action')) {
+  const needsPerson =
+    requirements?.includes('external_action') === true ||
+    (requirements?.includes('captcha') === true && !facts.hasSolver)
+  if (needsPerson) {
     return no(hasPlan ? 'viable_plans_require_external_action' : 'requires_external_action')
   }
   if (requirements?.includes('sms_code')) return no('requires_sms_code')
-  if (requirements?.includes('email_code')) return no('requires_email_code')
+  if (!credential.hasMailbox && requirements?.includes('email_code')) return no('requires_email_code')
+  if (!credential.hasMailbox && requirements?.includes('email_link')) {
+    return no(hasPlan ? 'viable_plans_require_external_action' : 'requires_external_action')
+  }
   if (credential.isExternal) return yes('external_credential')
   if (requirements === null) return yes('no_requirements_recorded')
   const needsCode = requirements.includes('totp') || requirements.includes('code')
-  if (needsCode && credential.hasTotp === false) return no('requires_totp_without_secret')
+  if (needsCode && credential.hasTotp === false && !credential.hasMailbox)
+    return no('requires_totp_without_secret')
   // Nobody is there to choose, or to type what the credential lacks.
   if (requirements.includes('choice') && !hasPlan) return no('no_viable_plans')
   if (!hasEnough(credential, requirements)) return no('requires_customer_input')

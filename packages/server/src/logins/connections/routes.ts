@@ -32,6 +32,19 @@ export function connectionRoutes(
     route(contract.listTimeline, (call) =>
       connections.timeline(call.db, callerOf(call), call.params.id, call.query),
     ),
+    route(contract.explainLogin, (call) =>
+      connections.explain(call.db, callerOf(call), call.params.id, {
+        entryId: call.params.event_id,
+        withPages: call.query.pages === true,
+      }),
+    ),
+    route(contract.getStepPicture, async (call) => {
+      const { id, event_id: entryId, number } = call.params
+      const svg = await connections.picture(call.db, callerOf(call), id, { entryId, number: Number(number) })
+      // It is ours, and shown as a picture. Opened by itself, it may load nothing.
+      const policy = "sandbox; default-src 'none'; img-src data:; style-src 'unsafe-inline'"
+      return { body: Buffer.from(svg), headers: { 'content-security-policy': policy } }
+    }),
     route(contract.cancelLogin, (call) => connections.cancel(call.db, callerOf(call), call.params.id)),
     route(contract.checkConnection, async (call) => {
       const caller = callerOf(call)

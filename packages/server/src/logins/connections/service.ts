@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type {
   CreateConnectionRequest,
+  LoginExplanation,
   LoginRequest,
   LoginResponse,
   ManagedAuth,
@@ -32,9 +33,14 @@ import { nextCheck } from './schedule.ts'
 import { places } from './sealed-places.ts'
 import * as store from './store.ts'
 import { readSubmission } from './submission.ts'
-import { listTimeline } from './timeline-store.ts'
+import { drawingOf } from '@berth/login/explain/drawing'
+import type { CaptchaSolvers } from '../solvers/captcha-solvers.ts'
+import type { StepLog } from '../steps/step-log.ts'
+import { deleteStepsOf } from '../steps/store.ts'
+import { findEntry, listTimeline } from './timeline-store.ts'
 import { isOver, isWaiting } from './transitions.ts'
 import type { ConnectionRecord, FlowLimits, FlowRecord } from './types.ts'
+import { toExplanation } from './explanation-view.ts'
 import { toManagedAuth, toTimelineEvent } from './view.ts'
 
 const CODE_BYTES = 32
@@ -47,6 +53,8 @@ export interface ConnectionServiceOptions {
   readonly links: LinkMaker
   readonly tokens: FlowTokens
   readonly credentials: Pick<CredentialResolver, 'check' | 'allow' | 'standing' | 'passkeyHosts'>
+  readonly solvers: CaptchaSolvers
+  readonly steps: StepLog
   readonly limits: FlowLimits
   /** Minimum seconds between two health checks. */
   readonly minInterval: number
@@ -62,7 +70,7 @@ export class ConnectionService {
   }
 
   async create(tx: Db, caller: Caller, body: CreateConnectionRequest): Promise<ManagedAuth> {
-    const { defaultProject, minInterval, credentials } = this.#options
+    const { defaultProject, minInterval, credentials, solvers } = this.#options
     const domain = domainOf('domain', readDomain(body.domain))
     if (body.profile_name.trim() === '') throw invalidInput('profile_name', 'must not be blank')
     // Otherwise the project could be deleted as empty before the connection is in it.
@@ -84,7 +92,10 @@ export class ConnectionService {
       await credentials.check(tx, projectId, body.credential)
     }
     const profileId = await store.profileNamed(tx, projectId, body.profile_name)
+    const newConnectionId = newId()
     const id = await store.insertConnection(tx, {
+      id: newConnectionId,
+      sealed_captcha_solver: body.captcha_solver ? solvers.seal(newConnectionId, body.captcha_solver) : null,
       project_id: projectId,
       domain,
       profile_id: profileId,
@@ -156,6 +167,12 @@ export class ConnectionService {
       }),
       ...(body.allowed_domains && { allowed_domains: toAllowedDomains(body.allowed_domains) }),
       ...(body.redirect_urls && { redirect_urls: toRedirectUrls(body.redirect_urls) }),
+      ...(body.captcha_solver !== undefined && {
+        sealed_captcha_solver: body.captcha_solver
+          ? this.#options.solvers.seal(id, body.captcha_solver)
+          : null,
+        is_reauth_stopped: false,
+      }),
       // A new credential may succeed where the old one failed.
       ...(body.credential && {
         credential: JSON.stringify(body.credential),
@@ -183,9 +200,11 @@ export class ConnectionService {
     const record = found.deleted_at === null ? await store.lockConnection(tx, id) : undefined
     if (!record) return
     if (record.flow_id !== null) await endFlow(tx, record.flow_id, 'is_dropped', deletedMeanwhile)
+    await deleteStepsOf(tx, id)
     await store.updateConnection(tx, id, {
       deleted_at: new Date(),
       memory: null,
+      sealed_captcha_solver: null,
       next_check_at: null,
     })
   }
@@ -333,6 +352,44 @@ export class ConnectionService {
     return toPage(rows.map(toTimelineEvent), limit)
   }
 
+  /** `withPages`: as a report, from which a test of the rules is made. */
+  async explain(
+    db: Db,
+    caller: Caller,
+    id: string,
+    { entryId, withPages }: { entryId: string; withPages: boolean },
+  ): Promise<LoginExplanation> {
+    const { steps } = this.#options
+    const connection = await this.find(db, caller, id)
+    const entry = await findEntry(db, id, entryId)
+    if (!entry) throw noEntry(entryId)
+    const read = await steps.list(db, entryId)
+    const pages = new Map(
+      withPages
+        ? await Promise.all(
+            read
+              .filter(({ hasPage }) => hasPage)
+              .map(async ({ number }) => [number, await steps.page(db, entryId, number)] as const),
+          )
+        : [],
+    )
+    return toExplanation(connection, { event: toTimelineEvent(entry), steps: read, pages })
+  }
+
+  /** An SVG. */
+  async picture(
+    db: Db,
+    caller: Caller,
+    id: string,
+    { entryId, number }: { entryId: string; number: number },
+  ): Promise<string> {
+    await this.find(db, caller, id)
+    if (!(await findEntry(db, id, entryId))) throw noEntry(entryId)
+    const drawn = drawingOf(await this.#options.steps.page(db, entryId, number))
+    if (drawn === undefined) throw new AppError('not_found', `Cannot find a picture of step ${number}`)
+    return drawn
+  }
+
   async exchange(
     db: Db,
     connectionId: string,
@@ -476,6 +533,10 @@ function alreadyExists(
     `Cannot create the connection: profile "${profile_name}" has one for ${domain} already`,
     existingId === undefined ? {} : { fields: { existing_id: existingId } },
   )
+}
+
+function noEntry(id: string): AppError {
+  return new AppError('not_found', `Cannot find "${id}" in the timeline of the connection`)
 }
 
 function notFound(id: string): AppError {

@@ -29,6 +29,7 @@ const columns = [
   'auth_connections.telemetry',
   'auth_connections.telemetry_age',
   'auth_connections.memory',
+  'auth_connections.sealed_captcha_solver',
   'auth_connections.has_plan',
   'auth_connections.requirements',
   'auth_connections.sso_provider',
@@ -55,7 +56,7 @@ export type ConnectionChange = Updateable<AuthConnectionsTable>
 /** Undefined when the pair already has a connection. */
 export async function insertConnection(
   tx: Db,
-  connection: Omit<Insertable<AuthConnectionsTable>, 'id'>,
+  connection: Omit<Insertable<AuthConnectionsTable>, 'id'> & { readonly id?: string },
 ): Promise<string | undefined> {
   const row = await tx
     .insertInto('auth_connections')

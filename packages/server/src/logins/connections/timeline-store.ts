@@ -59,11 +59,12 @@ export async function insertCheck(
     readonly replayId: string | null
     readonly telemetryCaptured: boolean
   },
-): Promise<void> {
+): Promise<string> {
+  const id = newId()
   await tx
     .insertInto('auth_checks')
     .values({
-      id: newId(),
+      id,
       connection_id: check.connectionId,
       created_at: check.startedAt,
       result: check.result,
@@ -74,6 +75,28 @@ export async function insertCheck(
       telemetry_captured: check.telemetryCaptured,
     })
     .execute()
+  return id
+}
+
+export async function findEntry(
+  db: Db,
+  connectionId: string,
+  id: string,
+): Promise<TimelineRecord | undefined> {
+  const flow = await db
+    .selectFrom('auth_flows')
+    .selectAll()
+    .where('id', '=', id)
+    .where('connection_id', '=', connectionId)
+    .executeTakeFirst()
+  if (flow) return { kind: 'flow', flow }
+  const check = await db
+    .selectFrom('auth_checks')
+    .selectAll()
+    .where('id', '=', id)
+    .where('connection_id', '=', connectionId)
+    .executeTakeFirst()
+  return check && { kind: 'check', check }
 }
 
 /** For the hourly housekeeping: deletes flows, checks, and deleted connections that have none left. */

@@ -49,6 +49,7 @@ export function toManagedAuth(
     can_reauth: reauth.can,
     can_reauth_reason: reauth.reason,
     ...(record.credential !== null && { credential: record.credential }),
+    ...(record.sealed_captcha_solver !== null && { has_captcha_solver: true }),
     browser: toBrowser(record),
     ...(record.proxy_id !== null && { proxy_id: record.proxy_id }),
     ...(record.telemetry !== null && { browser_telemetry: record.telemetry }),
@@ -95,6 +96,7 @@ export function reauthFor(record: ConnectionRecord, credential: CredentialStandi
     requirements: record.requirements,
     hasPlan: record.has_plan,
     hasPasskey: credential?.passkeyRpIds?.some((rpId) => isPartyOf(rpId, ownHosts(record.domain))) ?? false,
+    hasSolver: record.sealed_captcha_solver !== null,
   })
 }
 

@@ -12,6 +12,7 @@ import type { Db } from '../../platform/database/schema.ts'
 import { AppError, invalidInput } from '../../platform/errors/app-error.ts'
 import { listPasskeys } from './passkey-store.ts'
 import type { CredentialPasskeys } from './passkeys.ts'
+import type { Mailboxes } from '../mailboxes/mailboxes.ts'
 import type { CredentialSecrets } from './secrets.ts'
 import * as store from './store.ts'
 import { oneTimeCode, readTotp, type TotpSeed } from './totp.ts'
@@ -23,6 +24,7 @@ export interface CredentialStanding {
   readonly isExternal: boolean
   /** Undefined when only the provider knows. */
   readonly hasTotp: boolean | undefined
+  readonly hasMailbox: boolean
   /** Names of the values that are not empty. Undefined when only the provider knows, or they cannot be decrypted. */
   readonly valueKeys: readonly string[] | undefined
   /** The relying parties of its passkeys. Absent when it can have none. */
@@ -57,6 +59,7 @@ export interface CredentialResolverOptions {
   readonly secrets: CredentialSecrets
   readonly passkeys: CredentialPasskeys
   readonly sources: Sources
+  readonly mailboxes: Mailboxes
 }
 
 export class CredentialResolver {
@@ -120,12 +123,15 @@ export class CredentialResolver {
       return {
         isExternal: false,
         hasTotp: record.sealed_totp !== null,
+        hasMailbox: record.sealed_mailbox !== null,
         valueKeys: this.#valueKeysOf(record),
         passkeyRpIds: (await listPasskeys(db, [record.id])).map(({ rp_id: rpId }) => rpId),
       }
     }
     const providers = await this.#providersOf(db, projectId, read.provider)
-    return providers.length > 0 ? { isExternal: true, hasTotp: undefined, valueKeys: undefined } : undefined
+    return providers.length > 0
+      ? { isExternal: true, hasTotp: undefined, hasMailbox: false, valueKeys: undefined }
+      : undefined
   }
 
   /**
@@ -141,7 +147,8 @@ export class CredentialResolver {
     if (read.kind === 'stored') {
       const { db, passkeys } = this.#options
       const record = await store.findCredentialBy(db, projectId, 'name', read.name)
-      return record && { ...this.#toKnown(record), passkeys: await passkeys.take(db, record) }
+      if (!record) return undefined
+      return { ...(await this.#toKnown(record, signal)), passkeys: await passkeys.take(db, record) }
     }
     const isIt =
       read.kind === 'item'
@@ -270,13 +277,20 @@ export class CredentialResolver {
     }
   }
 
-  #toKnown(record: CredentialRecord): KnownValues {
-    const { secrets } = this.#options
-    return known(secrets.valuesOf(record), {
+  async #toKnown(record: CredentialRecord, signal: AbortSignal): Promise<KnownValues> {
+    const { secrets, mailboxes } = this.#options
+    const mailbox = secrets.mailboxOf(record)
+    const found = known(secrets.valuesOf(record), {
       seed: secrets.totpOf(record),
       ssoProvider: record.sso_provider ?? undefined,
       hosts: hostsOf(record),
     })
+    if (!mailbox) return found
+    return {
+      ...found,
+      mailbox: await mailboxes.open(mailbox, signal),
+      mailAddress: mailbox.address,
+    }
   }
 }
 

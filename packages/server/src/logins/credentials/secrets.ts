@@ -1,5 +1,6 @@
 // A credential's secrets, each sealed for its own row and project.
 import type { SealedBox } from '../../platform/secrets/sealed-box.ts'
+import type { MailboxSettings } from '../mailboxes/settings.ts'
 import type { TotpSeed } from './totp.ts'
 import type { CredentialRecord, LoginValues, SealedPlace } from './types.ts'
 
@@ -19,7 +20,11 @@ export class CredentialSecrets {
     return this.#seal(seed, 'sealed_totp', place)
   }
 
-  // SAFETY: both were sealed for that column; otherwise they would not open.
+  sealMailbox(place: SealedPlace, mailbox: MailboxSettings): Buffer {
+    return this.#seal(mailbox, 'sealed_mailbox', place)
+  }
+
+  // SAFETY: each was sealed for that column; otherwise they would not open.
 
   /** Throws `invalid_state` for values that were changed or moved. */
   valuesOf(record: CredentialRecord): LoginValues {
@@ -32,6 +37,11 @@ export class CredentialSecrets {
     return sealed === null ? undefined : (this.#open(sealed, 'sealed_totp', record) as TotpSeed)
   }
 
+  mailboxOf(record: CredentialRecord): MailboxSettings | undefined {
+    const { sealed_mailbox: sealed } = record
+    return sealed === null ? undefined : (this.#open(sealed, 'sealed_mailbox', record) as MailboxSettings)
+  }
+
   #seal(content: object, column: SealedColumn, place: SealedPlace): Buffer {
     return this.#box.seal(JSON.stringify(content), contextOf(column, place))
   }
@@ -41,7 +51,7 @@ export class CredentialSecrets {
   }
 }
 
-type SealedColumn = 'sealed_values' | 'sealed_totp'
+type SealedColumn = 'sealed_values' | 'sealed_totp' | 'sealed_mailbox'
 
 const contextOf = (column: SealedColumn, { id, project_id }: SealedPlace) =>
   `credentials/${column}/${project_id}/${id}`

@@ -16,6 +16,7 @@ import { projectOf, type Principal } from '../../http/principal.ts'
 import { findProjectBy, lockProjects } from '../../tenancy/projects/store.ts'
 import { readAllowedDomain } from '@berth/login/hosts/domain-name'
 import { readDomain } from '../domain/domain.ts'
+import type { Mailboxes } from '../mailboxes/mailboxes.ts'
 import type { CredentialSecrets } from './secrets.ts'
 import * as store from './store.ts'
 import { listPasskeys, markPasskeyDeleted } from './passkey-store.ts'
@@ -34,6 +35,7 @@ export interface Caller {
 export interface CredentialServiceOptions {
   readonly secrets: CredentialSecrets
   readonly uses: readonly CredentialUse[]
+  readonly mailboxes: Mailboxes
   readonly defaultProject: (db: Db) => Promise<{ id: string }>
 }
 
@@ -45,13 +47,14 @@ export class CredentialService {
   }
 
   async create(tx: Db, caller: Caller, body: CreateCredentialRequest): Promise<Credential> {
-    const { secrets, defaultProject } = this.#options
+    const { secrets, mailboxes, defaultProject } = this.#options
     checkName(body.name)
     const domain = readDomain(body.domain)
     if (domain === undefined) {
       throw invalidInput('domain', 'must be a host name such as example.com, without a user name')
     }
     const seed = readTotp(body)
+    const mailbox = body.mailbox && mailboxes.read(body.mailbox)
     // Otherwise the project could be deleted as empty before the credential is in it.
     await lockProjects(tx)
     const projectId = projectOf(caller) ?? (await defaultProject(tx)).id
@@ -68,6 +71,7 @@ export class CredentialService {
         sso_provider: body.sso_provider || null,
         sealed_values: secrets.sealValues(place, body.values),
         sealed_totp: seed ? secrets.sealTotp(place, seed) : null,
+        sealed_mailbox: mailbox ? secrets.sealMailbox(place, mailbox) : null,
         // Whoever creates a credential knows its values, so there is nothing to protect from them.
         allowed_domains: readDomains(body.allowed_domains ?? []),
       }),
@@ -97,9 +101,10 @@ export class CredentialService {
   }
 
   async update(tx: Db, caller: Caller, idOrName: string, body: UpdateCredentialRequest): Promise<Credential> {
-    const { secrets } = this.#options
+    const { secrets, mailboxes } = this.#options
     if (body.name !== undefined) checkName(body.name)
     const seed = readTotp(body)
+    const mailbox = body.mailbox && mailboxes.read(body.mailbox)
     const seen = await find(tx, caller, idOrName)
     const record = await lockAfter(tx, seen, (credential) => this.#rename(tx, credential, body.name))
     if (!record) throw notFound(idOrName)
@@ -112,6 +117,9 @@ export class CredentialService {
         sealed_values: secrets.sealValues(record, changedValues(secrets.valuesOf(record), body)),
       }),
       ...(body.totp_secret !== undefined && { sealed_totp: seed ? secrets.sealTotp(record, seed) : null }),
+      ...(body.mailbox !== undefined && {
+        sealed_mailbox: mailbox ? secrets.sealMailbox(record, mailbox) : null,
+      }),
       ...(places && { allowed_domains: places }),
     }
     if (Object.keys(change).length === 0) return this.#show(tx, record)
@@ -180,6 +188,7 @@ function toListed(record: CredentialRecord): Credential {
     updated_at: record.updated_at,
     has_values: record.sealed_values !== null,
     has_totp_secret: record.sealed_totp !== null,
+    has_mailbox: record.sealed_mailbox !== null,
     sso_provider: record.sso_provider,
     ...(record.allowed_domains.length > 0 && { allowed_domains: record.allowed_domains }),
   }

@@ -15,6 +15,7 @@ const columns = [
   'sso_provider',
   'sealed_values',
   'sealed_totp',
+  'sealed_mailbox',
   'allowed_domains',
   'created_at',
   'updated_at',
@@ -34,7 +35,8 @@ export type NewCredential = Pick<
   | 'sealed_values'
   | 'sealed_totp'
   | 'allowed_domains'
->
+> &
+  Partial<Pick<CredentialRecord, 'sealed_mailbox'>>
 
 export async function insertCredential(tx: Db, credential: NewCredential): Promise<CredentialRecord> {
   return tx.insertInto('credentials').values(credential).returning(columns).executeTakeFirstOrThrow()
@@ -110,7 +112,10 @@ export async function listCredentials(
 }
 
 export type CredentialChange = Partial<
-  Pick<CredentialRecord, 'name' | 'sso_provider' | 'sealed_values' | 'sealed_totp' | 'allowed_domains'>
+  Pick<
+    CredentialRecord,
+    'name' | 'sso_provider' | 'sealed_values' | 'sealed_totp' | 'sealed_mailbox' | 'allowed_domains'
+  >
 >
 
 export async function updateCredential(
@@ -134,7 +139,7 @@ export async function markDeleted(
 ): Promise<void> {
   await tx
     .updateTable('credentials')
-    .set({ deleted_at: sql`now()`, sealed_values: null, sealed_totp: null })
+    .set({ deleted_at: sql`now()`, sealed_values: null, sealed_totp: null, sealed_mailbox: null })
     .where('project_id', '=', project_id)
     .where('id', '=', id)
     .execute()

@@ -10,6 +10,8 @@ import type {
   PasskeysState,
   StorageOrder,
   StorageResult,
+  Photo,
+  PhotoOrder,
   VisitOrder,
 } from '@berth/contracts/page-snapshot'
 import { BrowserUnavailable, type PageActions } from '@berth/login/run/page-actions'
@@ -22,6 +24,7 @@ import {
   lookAtPage,
   orderPasskeys,
   replaceStorage,
+  photographPage,
   visitPage,
 } from '../../instances/agent/logins.ts'
 
@@ -50,6 +53,10 @@ export class AgentPageActions implements PageActions, Disposable {
 
   async act(order: ActOrder, signal: AbortSignal): Promise<ActResult> {
     return this.#ask((agent, options) => actOnPage(agent, order, options), signal)
+  }
+
+  async photo(order: PhotoOrder, signal: AbortSignal): Promise<Photo> {
+    return this.#ask((agent, options) => photographPage(agent, order, options), signal)
   }
 
   async hide(values: readonly string[]): Promise<void> {

@@ -1,4 +1,4 @@
-// Made by `npm run generate`, of migrations ef1a74d82263c10bd284bdfb87bb42a22cd6af102a20dce23a3c6f8b8b12540b.
+// Made by `npm run generate`, of migrations 82737ff72b0e331c3f2d904f6d91646891f74241d10ec56ef4d74ba3b3ffe578.
 import type { BigNumber, Json, Time } from './column-types.ts'
 import type { ColumnType } from 'kysely'
 
@@ -153,6 +153,7 @@ export interface AuthConnections {
   redirect_urls: Generated<string[]>
   requirements: string[] | null
   save_credentials: boolean
+  sealed_captcha_solver: Buffer | null
   sso_provider: string | null
   status: Generated<string>
   stealth: Generated<boolean>
@@ -199,6 +200,16 @@ export interface AuthFlows {
 export interface AuthImports {
   flow_id: string
   sealed_session: Buffer
+}
+
+export interface AuthSteps {
+  check_id: string | null
+  created_at: Generated<Time>
+  entry_id: string
+  flow_id: string | null
+  number: number
+  sealed: Buffer
+  sealed_page: Buffer | null
 }
 
 export interface Blobs {
@@ -334,6 +345,7 @@ export interface Credentials {
   id: string
   name: string
   project_id: string
+  sealed_mailbox: Buffer | null
   sealed_totp: Buffer | null
   sealed_values: Buffer | null
   sso_provider: string | null
@@ -696,6 +708,7 @@ export interface DB {
   auth_connections: AuthConnections
   auth_flows: AuthFlows
   auth_imports: AuthImports
+  auth_steps: AuthSteps
   blob_stores: BlobStores
   blobs: Blobs
   browser_policies: BrowserPolicies

@@ -286,6 +286,7 @@ type SetOnce = CheckedNames<{
   auth_imports: 'flow_id'
   credential_passkeys: 'id' | 'credential_id' | 'rp_id' | 'key_hash'
   auth_checks: 'id' | 'connection_id' | 'result' | 'reason' | 'previous_status' | 'browser_id' | 'replay_id'
+  auth_steps: 'entry_id' | 'number' | 'flow_id' | 'check_id'
   service_secrets: 'name'
   webhooks: 'id' | 'project_id'
   webhook_deliveries: 'webhook_id' | 'event_id' | 'event_type' | 'subject' | 'data'

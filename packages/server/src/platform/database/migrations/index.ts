@@ -34,6 +34,9 @@ import { deepStandby } from './033-deep-standby.ts'
 import { recordedSound } from './034-recorded-sound.ts'
 import { sessionImports } from './035-session-imports.ts'
 import { passkeys } from './036-passkeys.ts'
+import { loginSteps } from './037-login-steps.ts'
+import { mailboxes } from './038-mailboxes.ts'
+import { captchaSolvers } from './039-captcha-solvers.ts'
 
 export interface Migration {
   readonly version: number
@@ -79,4 +82,7 @@ export const migrations: readonly Migration[] = [
   { version: 34, name: 'recorded-sound', sql: recordedSound },
   { version: 35, name: 'session-imports', sql: sessionImports },
   { version: 36, name: 'passkeys', sql: passkeys },
+  { version: 37, name: 'login-steps', sql: loginSteps },
+  { version: 38, name: 'mailboxes', sql: mailboxes },
+  { version: 39, name: 'captcha-solvers', sql: captchaSolvers },
 ]

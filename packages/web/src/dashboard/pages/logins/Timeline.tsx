@@ -9,6 +9,7 @@ import { ShowMore } from '../../parts/ShowMore.tsx'
 import { Time } from '../../parts/Time.tsx'
 import { useLongList } from '../../parts/use-long-list.ts'
 import { useUrl } from '../../parts/use-url.ts'
+import { Steps } from './Steps.tsx'
 
 const typeWords: Readonly<Record<TimelineType, string>> = {
   login: 'Login',
@@ -66,7 +67,7 @@ export function Timeline({ id }: { id: string }) {
       ) : (
         <ol className="events">
           {list.rows.map((event) => (
-            <Event key={idOf(event)} event={event} />
+            <Event key={idOf(event)} connectionId={id} event={event} />
           ))}
         </ol>
       )}
@@ -75,7 +76,7 @@ export function Timeline({ id }: { id: string }) {
   )
 }
 
-function Event({ event }: { event: TimelineEvent }) {
+function Event({ connectionId, event }: { connectionId: string; event: TimelineEvent }) {
   const [tone, text] = statusWords[event.status]
   const session = event.browser_session_id
   return (
@@ -92,6 +93,7 @@ function Event({ event }: { event: TimelineEvent }) {
       )}
       {event.error_message !== undefined && <p>{event.error_message}</p>}
       {event.website_error !== undefined && <p className="quiet">The website said: {event.website_error}</p>}
+      <Steps connectionId={connectionId} event={event} />
     </li>
   )
 }
