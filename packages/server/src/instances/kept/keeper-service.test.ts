@@ -204,7 +204,7 @@ test('memory is moved for a known instance only, and what was moved stays so for
   assert.deepEqual(sent.slice(1, 4), [
     { n: 1, failure: { messages: [`Cannot freeze or thaw instance "${id}": it has ended`] } },
     { n: 2, value: [{ id, isPagedOut: true }] },
-    { n: 3, value: { residentBytes: 1, swappedBytes: 2 } },
+    { n: 3, value: { use: { residentBytes: 1, swappedBytes: 2 }, isPagedOut: true } },
   ])
   assert.match(JSON.stringify(sent[4]), /pageOut\.id/)
   assert.deepEqual(sent[5], {

@@ -16,6 +16,7 @@ import {
   type FromKeeper,
   type MaxLimits,
   type Opened,
+  type PagedOut,
   type Request,
   type SentMemory,
 } from './messages.ts'
@@ -98,8 +99,11 @@ export class KeeperService {
       case 'thaw':
         await this.#instance(request.id).thaw()
         return {}
-      case 'pageOut':
-        return { value: await this.#instance(request.id).pageOut() }
+      case 'pageOut': {
+        const instance = this.#instance(request.id)
+        const use = await instance.pageOut()
+        return { value: { use, isPagedOut: instance.isPagedOut } satisfies PagedOut }
+      }
       case 'readMemory': {
         const { uses, ...memory } = await (await this.#opened()).readMemory()
         return { value: { ...memory, uses: [...uses] } satisfies SentMemory }

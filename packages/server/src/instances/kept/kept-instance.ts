@@ -11,6 +11,7 @@ import type { EgressListener } from '../local/egress.ts'
 import type { InstanceDirectory } from '../local/instance-directory.ts'
 import { Link } from '../local/link.ts'
 import type { KeeperCalls } from './keeper-calls.ts'
+import type { PagedOut } from './messages.ts'
 
 export interface KeptInstanceOptions {
   readonly id: string
@@ -102,9 +103,10 @@ export class KeptInstance implements Instance {
 
   async pageOut(): Promise<MemoryUse> {
     const { value } = await this.#options.calls.ask({ ask: 'pageOut', id: this.id })
-    this.#isPagedOut = this.#isFrozen
     // SAFETY: the keeper is trusted.
-    return value as MemoryUse
+    const { use, isPagedOut } = value as PagedOut
+    this.#isPagedOut = isPagedOut && this.#isFrozen
+    return use
   }
 
   setRoute(route: EgressRoute): void {

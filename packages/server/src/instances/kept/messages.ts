@@ -71,6 +71,12 @@ export interface Adopted {
   readonly isPagedOut: boolean
 }
 
+export interface PagedOut {
+  readonly use: MemoryUse
+  /** Whether enough was moved, and it is still frozen. */
+  readonly isPagedOut: boolean
+}
+
 export interface SentMemory extends Omit<DriverMemory, 'uses'> {
   readonly uses: readonly (readonly [id: string, use: MemoryUse])[]
 }

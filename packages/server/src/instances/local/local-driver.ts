@@ -52,6 +52,7 @@ import { isSupported } from './seccomp.ts'
 import { uidsInside } from './ids-inside.ts'
 import { SharedFiles } from './shared-files.ts'
 import { pageOut } from './swap/page-out.ts'
+import { ReadAhead } from './swap/read-ahead.ts'
 import { SwapPlace, type SwapSettings } from './swap/swap-place.ts'
 import { SystemFiles } from './system-files.ts'
 import { DEFAULT_UID_BASE, Uids } from './uids.ts'
@@ -108,6 +109,7 @@ export class LocalDriver implements Driver {
   readonly #parts: Parts | undefined
   readonly #instances = new Map<string, LocalInstance>()
   readonly #looking: NodeJS.Timeout
+  #readAhead: Promise<ReadAhead | undefined> | undefined
   readonly #pageOuts = new Semaphore(PAGE_OUTS_AT_ONCE)
   #sockets: NamespaceSockets | undefined
   #areSocketsOpen = false
@@ -373,6 +375,7 @@ export class LocalDriver implements Driver {
       cgroup: cgroups.find(id),
       sockets: this.#namespaceSockets(),
       pageOut: (cgroup, signal) => this.#pageOut(cgroup, signal),
+      readAhead: () => (this.#readAhead ??= ReadAhead.open()),
       onGone: () => {
         this.#instances.delete(id)
         gpus.giveBack(id)

@@ -22,7 +22,10 @@ import type { NetworkMaker } from './network-maker.ts'
 import { readOomKill } from './oom-report.ts'
 import type { RuleFiles } from './shared-files.ts'
 import { makeFifos, StderrFifo } from './stderr-fifo.ts'
+import type { ReadAhead, WorkingSet } from './swap/read-ahead.ts'
 
+/** What comes back to memory in this time after a wake is what somebody waits for. */
+const FIRST_MOMENT_MS = 1_500
 /** Less is what the kernel moved by itself, before the group was told not to. */
 const MIN_PAGED_OUT_BYTES = 16 * 2 ** 20
 
@@ -38,6 +41,8 @@ export interface LocalInstanceOptions {
   readonly server: Account | undefined
   /** Moves the memory of the group to swap until the signal fires. Rejects where nothing may be moved. */
   readonly pageOut: (cgroup: Cgroup, signal: AbortSignal) => Promise<void>
+  /** Undefined where the kernel cannot read ahead. */
+  readonly readAhead: () => Promise<ReadAhead | undefined>
   readonly log: Log
   /** Called once, when nothing is left of the instance. */
   readonly onGone: () => void
@@ -68,6 +73,9 @@ export class LocalInstance implements Instance {
   #isPagedOut = false
   /** Since when it has memory in swap: perhaps still, also when it runs. */
   #hasSwapped = false
+  /** What it needed first when it woke last. */
+  #workingSet: WorkingSet | undefined
+  #noticing: NodeJS.Timeout | undefined
   #pagingOut: { readonly over: Promise<void>; readonly stop: AbortController } | undefined
   #isReleased = false
   #isTakenOver = false
@@ -169,6 +177,8 @@ export class LocalInstance implements Instance {
     await this.listen({ route: { kind: 'closed' } })
     this.#stderr = StderrFifo.open(directory.stderr)
     if (hasNetwork) await this.#takeOverNetwork()
+    // An earlier keeper may have been killed while it moved its memory.
+    this.#options.cgroup.setSwapping(false)
     if (!this.#staysAsleep()) await this.thaw()
     this.#isTakenOver = true
   }
@@ -178,7 +188,6 @@ export class LocalInstance implements Instance {
     const { cgroup } = this.#options
     const { swappedBytes = 0 } = cgroup.memoryUse() ?? {}
     if (!cgroup.isFrozen() || swappedBytes < MIN_PAGED_OUT_BYTES) return false
-    cgroup.setSwapping(false)
     this.#isFrozen = true
     this.#isPagedOut = true
     this.#hasSwapped = true
@@ -236,6 +245,7 @@ export class LocalInstance implements Instance {
     // Whoever waits for the instance does not wait for what is left to be moved.
     await this.#stopPageOut()
     return this.#oneByOne(async () => {
+      if (this.#isPagedOut) void this.#readAhead()
       this.#options.cgroup.thaw()
       this.#isFrozen = false
       this.#isPagedOut = false
@@ -265,11 +275,31 @@ export class LocalInstance implements Instance {
     cgroup.setSwapping(true)
     try {
       await pageOut(cgroup, signal)
-      this.#isPagedOut = !signal.aborted
+      const { swappedBytes = 0 } = cgroup.memoryUse() ?? {}
+      this.#isPagedOut = !signal.aborted && swappedBytes >= MIN_PAGED_OUT_BYTES
     } finally {
       // Awake, it may not fill what others sleep in.
       if (!this.#end) cgroup.setSwapping(false)
     }
+  }
+
+  /** Beside the processes, which need not wait for all of it. */
+  async #readAhead(): Promise<void> {
+    const { cgroup, readAhead } = this.#options
+    const ahead = await readAhead()
+    if (!ahead || this.#end || this.#isReleased) return
+    const there = new Set(cgroup.processes())
+    const set = this.#workingSet
+    if (set) void ahead.bring(set, (pid) => there.has(pid))
+    // Another page may have other processes.
+    if (set?.parts.every(({ pid }) => there.has(pid))) return
+    clearTimeout(this.#noticing)
+    this.#noticing = setTimeout(() => void this.#noticeWorkingSet(ahead), FIRST_MOMENT_MS).unref()
+  }
+
+  async #noticeWorkingSet(ahead: ReadAhead): Promise<void> {
+    if (this.#isFrozen || this.#end || this.#isReleased) return
+    this.#workingSet = await ahead.look(this.#options.cgroup.processes())
   }
 
   async #stopPageOut(): Promise<void> {
@@ -379,6 +409,7 @@ export class LocalInstance implements Instance {
   }
 
   async #closeListeners(): Promise<void> {
+    clearTimeout(this.#noticing)
     this.#stderr?.close()
     if (this.#namespace !== undefined) closeSync(this.#namespace)
     this.#namespace = undefined

@@ -5,12 +5,17 @@ import { once } from 'node:events'
 import type { PageOutFile } from '../cgroup.ts'
 import type { Programs } from '../programs.ts'
 
-/** The kernel reports an error when it finds nothing more to move. */
+/**
+ * The kernel reports an error when it finds nothing more to move. In a control group of its own, low priority says nothing
+ * to other groups, so it rests after each step.
+ */
 const SCRIPT = `left=$3
-while [ "$left" -gt 0 ]; do
-  echo "$2" > "$1" || exit 0
+while echo "$2" > "$1"; do
   left=$((left - 1))
-done`
+  [ "$left" -gt 0 ] || exit 0
+  sleep 0.05
+done
+exit 0`
 /** Enough for 16 GB in steps of 16 MB. A kernel that takes all in one step needs few: what is left stays. */
 const MAX_STEPS = { stepwise: 1024, atOnce: 2 }
 const LOWEST_PRIORITY = '39'
