@@ -3,29 +3,38 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 
-/** Undefined when nothing is missing, or nobody wants it. Otherwise a package that the set-up should install. */
-export function packageForDeepStandby({ wanted, modprobe = loadModule, say }) {
+/** Returns a package that the set-up should install, if any. `wanted` is BERTH_DEEP_STANDBY_SWAP. */
+export function packageForDeepStandby({ wanted, say, machine = thisMachine }) {
   if (wanted === 'off' || wanted.startsWith('/')) return undefined
-  if (wanted !== 'file') {
-    if (hasZram()) return undefined
-    if (modprobe('zram', 'num_devices=0') && hasZram()) {
-      say('loaded the kernel module zram, with which sessions on standby give their memory back')
-      return undefined
-    }
-    if (wanted === 'zram') return lacks('the kernel has no zram', say)
-  }
-  if (!hasDeviceMapper() && !(modprobe('dm-crypt') && hasDeviceMapper())) {
-    return lacks('the kernel has neither zram nor dm-crypt', say)
-  }
-  return { package: 'cryptsetup-bin', command: 'cryptsetup', isOptional: true }
-}
-
-function lacks(what, say) {
-  say(`sessions on standby keep their memory, because ${what}; see deep standby in docs/operating.md`)
+  const hasZram =
+    wanted !== 'file' &&
+    has(machine, 'zram', 'zram, with which sessions on standby give their memory back', say)
+  if (hasZram) return undefined
+  const hasCrypt = wanted !== 'zram' && has(machine, 'dm-crypt', 'dm-crypt, for an encrypted swap file', say)
+  if (hasCrypt) return { package: 'cryptsetup-bin', command: 'cryptsetup', isOptional: true }
+  const lacks = { zram: 'zram', file: 'dm-crypt' }[wanted] ?? 'zram or dm-crypt'
+  say(
+    `sessions on standby keep their memory, because the kernel has no ${lacks}; see "Deep standby" in docs/operating.md`,
+  )
   return undefined
 }
 
-const hasZram = () => existsSync('/sys/class/zram-control')
+function has(machine, module, what, say) {
+  if (machine.has(module)) return true
+  if (!machine.load(module) || !machine.has(module)) return false
+  say(`loaded the kernel module ${what}`)
+  return true
+}
+
+const thisMachine = {
+  has: (module) => (module === 'zram' ? existsSync('/sys/class/zram-control') : hasDeviceMapper()),
+  load: (module) => {
+    // Without devices: the server makes its own.
+    const args = module === 'zram' ? ['zram', 'num_devices=0'] : [module]
+    const env = { PATH: '/usr/sbin:/usr/bin:/sbin:/bin' }
+    return spawnSync('modprobe', args, { env, stdio: 'ignore' }).status === 0
+  },
+}
 
 function hasDeviceMapper() {
   try {
@@ -33,12 +42,4 @@ function hasDeviceMapper() {
   } catch {
     return false
   }
-}
-
-function loadModule(...args) {
-  const { status } = spawnSync('modprobe', args, {
-    env: { PATH: '/usr/sbin:/usr/bin:/sbin:/bin' },
-    stdio: 'ignore',
-  })
-  return status === 0
 }

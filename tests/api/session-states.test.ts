@@ -15,7 +15,12 @@ import {
   type Move,
   type State,
 } from '@berth/server/sessions/browsers/state'
-import { findBrowserById, insertBrowser } from '@berth/server/sessions/browsers/store'
+import {
+  findBrowserById,
+  insertBrowser,
+  keepUse,
+  type SessionUse,
+} from '@berth/server/sessions/browsers/store'
 import { insertProject } from '@berth/server/tenancy/projects/store'
 import { startDatabase } from '../fixtures/database.ts'
 import { startPostgres } from '../fixtures/postgres.ts'
@@ -279,4 +284,18 @@ test('rows of an earlier version get the state that their columns meant', async 
   })
   assert.equal(rows.find(({ id }) => id === 'leased')?.lease_number, 3)
   for (const { id, is_same } of rows) assert.equal(is_same, id !== 'saving', id)
+})
+
+test('what a session uses is kept in its row, and its last wake stays when its server starts again', async () => {
+  const id = await sessionIn('standby')
+  const kept = async (use: Omit<SessionUse, 'id'>) => {
+    await keepUse(db, [{ id, ...use }])
+    const { uptime_ms, standby_depth, resident_bytes, last_wake_ms } = await stored(id)
+    return [uptime_ms, standby_depth, resident_bytes, last_wake_ms]
+  }
+  const deep = { uptimeMs: 5, depth: 'deep', residentBytes: 20_000_000, lastWakeMs: 150 } as const
+  assert.deepEqual(await kept(deep), ['5', 'deep', '20000000', 150])
+  assert.deepEqual(await kept({ ...deep, residentBytes: 6e9 }), ['5', 'deep', '6000000000', 150])
+  const unknown = { depth: undefined, residentBytes: undefined, lastWakeMs: undefined }
+  assert.deepEqual(await kept({ uptimeMs: 5, ...unknown }), ['5', null, null, 150])
 })

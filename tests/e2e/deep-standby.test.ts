@@ -6,7 +6,7 @@ import { describe, test, type TestContext } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { chromium, type Browser } from 'playwright-core'
 import { client84 } from '../client/versions.ts'
-import { instanceDirs } from '../fixtures/host.ts'
+import { eventually, instanceDirs } from '../fixtures/host.ts'
 import { startServer, type ServerOptions, type TestServer } from '../fixtures/server.ts'
 import { haveSwap, swapFile, usedBytesOf, whyNoDeepStandby, whyNoZram } from '../fixtures/swap.ts'
 
@@ -140,8 +140,9 @@ describe('deep standby', () => {
   test('outlives its server: killed, stopped and started again, and nobody wakes', skipsZram, async (t) => {
     await haveSwap(t)
     const first = await withZram(t)
-    const sessions = []
-    for (let made = 0; made < 2; made++) sessions.push(await createWithPage(first))
+    const sessions: Awaited<ReturnType<typeof createWithPage>>[] = []
+    for (const more of [{}, { telemetry: { enabled: true } }])
+      sessions.push(await createWithPage(first, more))
     for (const { browser } of sessions) await browser.close()
     for (const { id } of sessions) await untilDeep(first, id)
     const env = { BERTH_PORT: new URL(first.url).port }
@@ -158,6 +159,10 @@ describe('deep standby', () => {
       assert.ok(usage!.resident_bytes! < MAX_RESIDENT_BYTES)
     }
     for (const { url } of sessions) await assertIntact(url)
+    await eventually('telemetry that goes on after the wake', async () => {
+      const told = await third.fetch(`/browsers/${sessions[1]!.id}/telemetry/ndjson`)
+      return (await told.text()).match(/"cdp_disconnect"/g)?.length === 2
+    })
   })
 
   test('a session that falls asleep while its server is killed is whole', skipsZram, async (t) => {
@@ -181,7 +186,7 @@ describe('deep standby', () => {
     const first = await withZram(t, { env: { BERTH_DEEP_STANDBY_SWAP: 'auto' } })
     assert.match(first.output(), /also swaps to \/var\/tmp\/berth-test/)
     const status = await (await first.fetch('/status', { key: null })).text()
-    assert.match(status, /"Deep standby".*also swaps to/)
+    assert.match(status, /"Deep standby","status":"degraded_performance".*also swaps to/)
     const { id, url, browser } = await createWithPage(first)
     await browser.close()
     await pause(10_000)
@@ -199,6 +204,20 @@ describe('deep standby', () => {
     await assertIntact(url)
   })
 
+  test('a session for which there is no room stays in light standby', skipsZram, async (t) => {
+    await haveSwap(t)
+    const server = await withZram(t, { env: { BERTH_DEEP_STANDBY_SWAP_MB: '32' } })
+    const { id, url, browser } = await createWithPage(server)
+    await browser.close()
+    const deadline = performance.now() + 30_000
+    while ((await get(server, id)).standby !== 'light' && performance.now() < deadline) await pause(100)
+    await pause(8_000)
+    const { standby, usage } = await get(server, id)
+    assert.equal(standby, 'light')
+    assert.ok(usage!.resident_bytes! > 32 * MB)
+    await assertIntact(url)
+  })
+
   test('without swap it is off, and says so', async (t) => {
     const server = await startServer(t, { hasRealInstances: true })
     assert.equal(await metric(server, 'berth_deep_standby_available'), 0)
@@ -208,5 +227,6 @@ describe('deep standby', () => {
     })
     const status = await (await other.fetch('/status', { key: null })).text()
     assert.match(status, /"Deep standby".*(none of \/dev\/none is in use|cannot|only)/)
+    assert.match(status, /^{"status":"operational"/, 'nothing is broken')
   })
 })

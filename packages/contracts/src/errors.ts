@@ -107,7 +107,8 @@ const catalogue = {
   },
   unavailable: {
     status: 503,
-    meaning: 'The server is starting, draining, or cannot reach its database or its store of files; retry',
+    meaning:
+      'The server is starting or draining, has no memory left to wake the session, or cannot reach its database or its store of files; retry',
   },
   sessions_unavailable: {
     status: 503,

@@ -271,10 +271,9 @@ function gpuStatus({ gpus, problems, isUnwanted }: GpuReport) {
   return [{ name: 'GPU sessions', isUp, detail }]
 }
 
-/** Not an operational outage: sessions on standby keep their memory, as they would without it. */
 function deepStandbyStatus({ place, problem, isUnwanted }: DeepStandbyReport) {
   if (isUnwanted) return []
-  return [{ name: 'Deep standby', isUp: place !== undefined, detail: place ?? problem ?? '' }]
+  return [{ name: 'Deep standby', isUp: place !== undefined, detail: place ?? problem ?? '', isMinor: true }]
 }
 
 function newHeldActs({ BERTH_DATABASE_POOL: connections }: Config): FairTurns {

@@ -16,7 +16,7 @@ const report = (now: {
   isDraining?: boolean
   isUp?: boolean
   canRun?: boolean
-  gpu?: { isUp: boolean; detail: string }
+  gpu?: { isUp: boolean; detail: string; isMinor?: boolean }
 }) =>
   new StatusReport({
     readiness: {
@@ -63,4 +63,10 @@ test('a GPU is named, and one that cannot be used is a partial outage with its r
     detail: 'the driver is newer than its libraries',
   })
   assert.equal(broken.status, 'partial_outage')
+})
+
+test('what only costs more is degraded, and no outage', async () => {
+  const { status, groups } = await report({ gpu: { isUp: false, detail: 'no swap', isMinor: true } })
+  assert.equal(groups[1]!.components.at(-1)!.status, 'degraded_performance')
+  assert.deepEqual([status, groups[1]!.status], ['operational', 'operational'])
 })

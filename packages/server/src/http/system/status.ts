@@ -21,6 +21,8 @@ export interface StatusOptions {
     readonly name: string
     readonly isUp: boolean
     readonly detail: string
+    /** Without it everything works, but costs more. */
+    readonly isMinor?: boolean
   }[]
 }
 
@@ -54,7 +56,11 @@ export class StatusReport {
         components: [
           { name: 'New sessions', status: up(isDatabaseUp && canRunSessions()) },
           { name: 'Running sessions', status: up(canRunSessions()) },
-          ...further().map(({ name, isUp, detail }) => ({ name, status: up(isUp), detail })),
+          ...further().map(({ name, isUp, detail, isMinor = false }) => ({
+            name,
+            status: !isUp && isMinor ? ('degraded_performance' as const) : up(isUp),
+            detail,
+          })),
         ],
       },
     ]

@@ -15,6 +15,7 @@ function sleeper(id: string, more: Partial<Sleeper> = {}): Sleeper {
     residentBytes: 300 * MB,
     swappedBytes: 0,
     isUnfit: false,
+    isPooled: false,
     ...more,
   }
 }
@@ -37,6 +38,12 @@ test('when memory is short, nobody waits for the time', () => {
   assert.equal(next(sleepers, { isShort: true }), 'b')
   assert.equal(next(sleepers, { isShort: true, afterMs: Infinity }), 'b')
   assert.equal(next([sleeper('a', { isUnfit: true, asleepMs: 90_000 })], { isShort: true }), undefined)
+})
+
+test('a browser that waits in its pool keeps its memory, unless memory is short', () => {
+  const pooled = sleeper('a', { isPooled: true, asleepMs: 1e9 })
+  assert.equal(next([pooled]), undefined)
+  assert.equal(next([pooled], { isShort: true }), 'a')
 })
 
 test('what does not fit into swap even uncompressed stays where it is, and a smaller one goes', () => {

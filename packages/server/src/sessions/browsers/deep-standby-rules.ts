@@ -19,6 +19,8 @@ export interface Sleeper {
   readonly swappedBytes: number
   /** Another attempt would fail again. */
   readonly isUnfit: boolean
+  /** It waits in its pool, for somebody who wants it at once. */
+  readonly isPooled: boolean
 }
 
 export interface Circumstances {
@@ -39,8 +41,8 @@ export function nextToSink({
   swap,
   projects,
 }: Circumstances): Sleeper | undefined {
-  const isDue = ({ depth, asleepMs, isUnfit }: Sleeper) =>
-    depth === 'light' && !isUnfit && (isShort || asleepMs >= afterMs)
+  const isDue = ({ depth, asleepMs, isUnfit, isPooled }: Sleeper) =>
+    depth === 'light' && !isUnfit && (isShort || (asleepMs >= afterMs && !isPooled))
   const usedBytes = swap.totalBytes - swap.freeBytes
   const swappedBytes = sum(sleepers, (each) => each.swappedBytes)
   const fits = ({ projectId, residentBytes }: Sleeper) => {

@@ -16,6 +16,7 @@ class StandIn {
   readonly id: string
   readonly projectId = 'project'
   readonly instance: { id: string }
+  readonly isIdle = false
   state = 'standby'
   depth: 'light' | 'deep' | undefined = 'light'
   asleepMs = 0

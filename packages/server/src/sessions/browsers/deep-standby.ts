@@ -72,7 +72,6 @@ export class DeepStandby {
 
   /** Call it when a session went on standby or woke up. */
   look(): void {
-    this.#readAt = -Infinity
     this.#setTimer(this.#lookEveryMs)
   }
 
@@ -119,6 +118,7 @@ export class DeepStandby {
       const isShortNow = isShort || isMemoryShort({ freeBytes: await freeBytes(), reservedBytes, hostBytes })
       const isWorthReading =
         performance.now() - this.#readAt >= READ_EVERY_MS ||
+        live.running.values().some(({ memory }) => memory === undefined) ||
         nextToSink({ ...circumstances, isShort: isShortNow, swap: anyRoom }) !== undefined
       if (isWorthReading) await this.#read()
       if (this.#isClosed || this.report.place === undefined) return
@@ -127,6 +127,8 @@ export class DeepStandby {
       const session = next && live.running.get(next.id)
       if (!session) return
       await this.#sink(session)
+      // Whoever waits for room looks whether it is enough.
+      if (isShort) return
     }
   }
 
@@ -177,11 +179,11 @@ export class DeepStandby {
   #circumstances(): { sleepers: Sleeper[]; afterMs: number; projects: number } {
     const sessions = [...this.#options.live.running.values()]
     const sleepers = sessions.flatMap((session) => {
-      const { id, projectId, depth, asleepMs, memory } = session
+      const { id, projectId, depth, asleepMs, memory, isIdle: isPooled } = session
       if (depth === undefined || session.state !== 'standby') return []
       const isUnfit = (this.#unfit.get(session) ?? -Infinity) > performance.now()
       const { residentBytes = 0, swappedBytes = 0 } = memory ?? {}
-      return [{ id, projectId, depth, asleepMs, residentBytes, swappedBytes, isUnfit }]
+      return [{ id, projectId, depth, asleepMs, residentBytes, swappedBytes, isUnfit, isPooled }]
     })
     const { afterSeconds } = this.#options
     const afterMs = afterSeconds === 0 ? Infinity : afterSeconds * 1000

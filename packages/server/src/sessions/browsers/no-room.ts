@@ -12,7 +12,7 @@ export function full(why: string, cause: unknown): AppError {
 
 export function cannotWake(cause: Error): AppError {
   return new AppError(
-    'capacity_exhausted',
+    'unavailable',
     `Cannot wake the session: ${cause.message}; try again, or end another session`,
     { cause, headers: { 'retry-after': RETRY_AFTER_SECONDS } },
   )

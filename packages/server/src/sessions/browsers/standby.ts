@@ -40,6 +40,7 @@ export class Standby {
   #isAsleep: boolean
   /** Runs freezes and thaws one at a time, in order. */
   readonly #switches = new SerialQueue()
+  #waking: Promise<void> | undefined
   readonly #closing = new AbortController()
   #memory: MemoryUse | undefined
   #asleepSince: number
@@ -114,13 +115,15 @@ export class Standby {
 
   /** Resolves when the instance runs. */
   async wake(): Promise<void> {
-    await this.#switch(() => this.#thaw())
+    // All who wait share one turn.
+    this.#waking ??= this.#switch(() => this.#thaw()).finally(() => (this.#waking = undefined))
+    await this.#waking
   }
 
   /** Moves its memory to swap, if it is on standby. Waking interrupts that. */
   async sink(): Promise<void> {
     const { instance, onSwitch } = this.#options
-    if (!instance.pageOut || !instance.isFrozen || this.#isClosed) return
+    if (!instance.pageOut || !instance.isFrozen || this.#isClosed || this.#waking) return
     this.#memory = await instance.pageOut()
     if (this.#isAsleep && !this.#isClosed) onSwitch()
   }
@@ -196,6 +199,7 @@ export class Standby {
     if (isDeep) await roomToWake(this.#memory?.swappedBytes ?? 0, this.#closing.signal)
     await instance.thaw()
     this.#isAsleep = false
+    if (isDeep) this.#memory = undefined
     this.#woke(isDeep ? 'deep' : 'light', startedAt)
     this.#runningSince ??= performance.now()
     this.#setTimer()

@@ -123,13 +123,13 @@ function useOf(
   live: Pick<LiveSession, 'uptimeMs' | 'depth' | 'memory' | 'lastWakeMs'> | undefined,
 ): Pick<Browser, 'standby' | 'usage'> {
   const depth = (live ? live.depth : record.standby_depth) ?? 'light'
-  const bytes = live?.memory?.residentBytes ?? record.resident_bytes
+  const bytes = live ? live.memory?.residentBytes : (record.resident_bytes ?? undefined)
   const wakeMs = live?.lastWakeMs ?? record.last_wake_ms
   return {
     ...(record.state === 'standby' && { standby: depth }),
     usage: {
       uptime_ms: live?.uptimeMs ?? Number(record.uptime_ms),
-      ...(bytes !== null && !isOver(record) && { resident_bytes: Number(bytes) }),
+      ...(bytes !== undefined && !isOver(record) && { resident_bytes: Number(bytes) }),
       ...(wakeMs !== null && { last_wake_ms: wakeMs }),
     },
   }
