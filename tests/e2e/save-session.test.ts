@@ -8,6 +8,7 @@ import { chromium } from 'playwright-core'
 import { importRequestOf } from '@berth/contracts/session-file'
 import type { ImportSessionResponse } from '@berth/contracts/session-import'
 import { connect, reaches } from '../fixtures/auth-connections.ts'
+import { cleanUpAfter } from '../fixtures/cleanup.ts'
 import { BROWSER_ARGS, startZoo } from '../fixtures/login-zoo/zoo.ts'
 import { startServer, tempDir } from '../fixtures/server.ts'
 import { send } from '../fixtures/sessions.ts'
@@ -35,7 +36,7 @@ for (const name of ['session-cookies', 'local-storage']) {
       acceptDownloads: true,
       args: [...BROWSER_ARGS, `--disable-extensions-except=${EXTENSION}`, `--load-extension=${EXTENSION}`],
     })
-    t.after(() => context.close())
+    cleanUpAfter(t, () => context.close())
     const page = context.pages()[0]!
     await page.goto(site.loginUrl ?? site.url)
     await site.description.walk(page, site.person(site.description.variants[0]!))

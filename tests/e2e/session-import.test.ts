@@ -128,10 +128,7 @@ test('a request that is no session names the field', limit, async () => {
     storage_state: { cookies: [{ name: 'a', value: 1, domain: 'nobody.example' }] },
   })
   assert.equal(wrong.status, 400)
-  assert.match(
-    JSON.stringify(wrong.body),
-    /storage_state\.cookies\[0\]\.value|storage_state\/cookies\/0\/value/,
-  )
+  assert.match(wrong.body.message, /storage_state\.cookies\.0\.value: must be string/)
   const none = await post({ cookies: [] })
   assert.equal(none.status, 400)
   assert.match(none.body.message, /cookies: has nothing that nobody\.example/)

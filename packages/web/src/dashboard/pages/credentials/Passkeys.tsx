@@ -24,13 +24,17 @@ export function Passkeys({ credential }: { credential: Credential }) {
   return (
     <section>
       <h3>Passkeys</h3>
-      <table>
+      <table className="plain-table" aria-label="Passkeys">
         <thead>
           <tr>
             <th>Website</th>
             <th>Created</th>
             <th>Last used</th>
-            {canWrite && <th aria-label="Delete" />}
+            {canWrite && (
+              <th>
+                <span className="unseen">Delete</span>
+              </th>
+            )}
           </tr>
         </thead>
         <tbody>
