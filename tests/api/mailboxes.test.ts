@@ -97,7 +97,7 @@ test('over IMAP with STARTTLS, a link is found, and a mail for somebody else is 
 test('over IMAP, every failure has its words, and nothing of the server', async () => {
   const failing: [object, RegExp][] = [
     [{ password: 'wrong' }, /refuses the user name or the password/],
-    [{ folder: 'Absent' }, /the connection failed/],
+    [{ folder: 'Absent' }, /the folder does not exist/],
     [{ port: 1 }, /the connection failed \(ECONNREFUSED\)|closed|refused/],
     // Without TLS, Dovecot lets nobody in.
     [{ port: dovecot.plainPort, security: 'none' }, /refuses|failed/],

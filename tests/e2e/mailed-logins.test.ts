@@ -91,7 +91,12 @@ for (const [name, requirement] of [
     const shown = await logIn(id)
     assert.equal(shown.flow_status, 'SUCCESS', JSON.stringify(await explained(id)))
     assert.equal(shown.can_reauth, true, shown.can_reauth_reason)
-    const steps = JSON.stringify(await explained(id))
+    const { steps: told } = await explained(id)
+    assert.ok(
+      told.some(({ has_photo: hasPhoto }) => hasPhoto),
+      'before anything is typed, there is a photo',
+    )
+    const steps = JSON.stringify(told)
     assert.match(steps, /"reason":"mail"/)
     for (const { content } of site.outbox.messages) assert.ok(!steps.includes(content.slice(-12)), content)
     assert.ok(!steps.includes(user.email))

@@ -40,6 +40,7 @@ export class Explanation {
   #isTyped = false
   #photos = 0
   #count = 0
+  readonly #made: Open[] = []
   /** What was told, in case a value becomes known later that a page showed earlier. */
   #told: ExplainedStep[] = []
   #known = 0
@@ -123,6 +124,7 @@ export class Explanation {
   /** For an end that is not an outcome: the browser failed, or somebody stopped the login. */
   stop(): void {
     this.#flush()
+    this.#tell()
   }
 
   async #end(did: string): Promise<void> {
@@ -197,14 +199,22 @@ export class Explanation {
     }
   }
 
+  /** The step is made while the login waits for its browser. */
   #flush(): void {
-    this.#maskAgain()
     const open = this.#open
     this.#open = undefined
     if (!open || (open.did.length === 0 && !open.snapshot)) return
-    const step = this.#withinBounds(this.#toStep(open, this.#count++))
-    this.#told = [...this.#told, step].slice(-MAX_TOLD)
-    this.#options.onStep?.(step)
+    this.#made.push(open)
+    if (this.#made.length === 1) setImmediate(() => this.#tell())
+  }
+
+  #tell(): void {
+    this.#maskAgain()
+    for (const open of this.#made.splice(0)) {
+      const step = this.#withinBounds(this.#toStep(open, this.#count++))
+      this.#told = [...this.#told, step].slice(-MAX_TOLD)
+      this.#options.onStep?.(step)
+    }
   }
 
   /** A website may have shown a name before the person typed it. */
@@ -244,7 +254,7 @@ export class Explanation {
       reason,
       saw: snapshot && read ? maskText(inWords(snapshot, read), secrets) : 'nothing yet',
       did: did.map((text) => maskText(text, secrets)),
-      page: snapshot && maskSnapshot(snapshot, secrets),
+      page: snapshot && maskSnapshot(snapshot, secrets, read),
       read: snapshot && read && maskOutline(outlineOf(read), secrets),
       photo,
     }

@@ -4,24 +4,36 @@
 import type { ElementSnapshot, FrameSnapshot, PageSnapshot } from '@berth/contracts/page-snapshot'
 import { mask } from '../rules/mask.ts'
 import { readPage } from '../rules/read-page.ts'
+import type { Reading } from '../rules/reading.ts'
 
 /** Longer ones are cut: a report is read by people. */
 const MAX_ELEMENTS = 200
 const MAX_TEXT_LENGTH = 6_000
 const MAX_HIDDEN = 40
 
-const EMAIL = /[\p{L}\p{N}._%+*•-]+@[\p{L}\p{N}.-]+\.\p{L}{2,}/gu
+/** Bounded, so that a page cannot make them slow. */
+const EMAIL = /[\p{L}\p{N}._%+*•-]{1,64}@[\p{L}\p{N}.-]{1,253}\.\p{L}{2,}/gu
 /** A year and a short number stay: rules look at the number of digits, and at "6-digit". */
 const NUMBER = /\d(?:[\d\s().-]{2,}\d)/g
-const TOKEN = /(?=[\w-]*\d)(?=[\w-]*[A-Za-z])[\w-]{16,}|[A-Za-z]{40,}/g
+const LONG_WORD = /[\w-]{16,}/g
 const LONG_SEGMENT = /^(?=.*\d)[\w.~%-]{12,}$|^[\w.~%-]{28,}$/
 /** Parameters that say what a page is, not who somebody is. */
 const PLAIN_PARAMETER =
   /^(provider|idp|strategy|connection|method|type|view|mode|action|page|route|lang|locale|hl|flow|step|size|render|k|sitekey)$/i
 
-export function maskSnapshot(snapshot: PageSnapshot, secrets: readonly string[]): PageSnapshot {
-  const { isSignedIn } = readPage(snapshot).signs
-  const text = (value: string) => maskText(value, secrets)
+export function maskSnapshot(
+  snapshot: PageSnapshot,
+  secrets: readonly string[],
+  reading?: Reading,
+): PageSnapshot {
+  const { isSignedIn } = (reading ?? readPage(snapshot)).signs
+  // Names and classes repeat.
+  const masked = new Map<string, string>()
+  const text = (value: string) => {
+    const known = masked.get(value) ?? maskText(value, secrets)
+    masked.set(value, known)
+    return known
+  }
   const address = (value: string) => maskAddress(value, secrets)
   return {
     ...snapshot,
@@ -40,10 +52,15 @@ export function maskSnapshot(snapshot: PageSnapshot, secrets: readonly string[])
 }
 
 export function maskText(value: string, secrets: readonly string[]): string {
+  if (value === '') return value
   return mask(value, secrets)
     .replaceAll(EMAIL, 'somebody@mail.example')
-    .replaceAll(TOKEN, (token) => 'x'.repeat(Math.min(token.length, 24)))
+    .replaceAll(LONG_WORD, (word) => (isToken(word) ? 'x'.repeat(Math.min(word.length, 24)) : word))
     .replaceAll(NUMBER, (number) => number.replaceAll(/\d/g, '0'))
+}
+
+function isToken(word: string): boolean {
+  return (/\d/.test(word) && /[A-Za-z]/.test(word)) || /^[A-Za-z]{40,}$/.test(word)
 }
 
 export function maskAddress(value: string, secrets: readonly string[]): string {

@@ -114,9 +114,9 @@ export class FlowRun {
       }
     } finally {
       clearTimeout(this.#expiry)
+      await this.#steps.written()
     }
     if (session && !session.ending.aborted) await this.#end(session)
-    await this.#steps.written()
   }
 
   /** The first reason to end explains the errors that follow from it. */

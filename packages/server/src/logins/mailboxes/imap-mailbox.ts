@@ -14,6 +14,7 @@ const CONNECT_MS = 20_000
 const ANSWER_MS = 30_000
 const LOOK_EVERY_MS = 2_000
 const MAX_MAILS = 20
+const MAX_FAILURES = 3
 const MAX_RESPONSE_BYTES = 2 * 1024 * 1024
 /** Clocks of mail servers differ. */
 const CLOCK_MS = 120_000
@@ -52,20 +53,29 @@ export class ImapMailbox implements Mailbox {
     const late = AbortSignal.timeout(wanted.timeoutMs)
     const stop = AbortSignal.any([signal, late])
     const beginning = await this.#beginning
-    try {
-      return await this.#with(stop, async (client) => {
-        for (;;) {
-          const found = findIn(await this.#newMails(client, wanted, beginning), wanted)
-          if (found) return found
-          await pause(LOOK_EVERY_MS, stop)
-          stop.throwIfAborted()
-          await client.noop()
-        }
-      })
-    } catch (error) {
-      signal.throwIfAborted()
-      if (late.aborted) return undefined
-      throw error
+    for (let failures = 1; ; failures++) {
+      try {
+        return await this.#with(stop, (client) => this.#look(client, { wanted, beginning, stop }))
+      } catch (error) {
+        signal.throwIfAborted()
+        if (late.aborted) return undefined
+        // A refused password is not tried again.
+        if (failures >= MAX_FAILURES || !(error instanceof Disconnected)) throw error
+        await pause(LOOK_EVERY_MS, stop)
+      }
+    }
+  }
+
+  async #look(
+    client: ImapFlow,
+    { wanted, beginning, stop }: { wanted: WantedMail; beginning: Beginning | undefined; stop: AbortSignal },
+  ): Promise<FoundInMail> {
+    for (;;) {
+      const found = findIn(await this.#newMails(client, wanted, beginning), wanted)
+      if (found) return found
+      await pause(LOOK_EVERY_MS, stop)
+      stop.throwIfAborted()
+      await client.noop()
     }
   }
 
@@ -112,7 +122,7 @@ export class ImapMailbox implements Mailbox {
       return await work(client)
     } catch (error) {
       signal.throwIfAborted()
-      throw error instanceof MailboxFailed ? error : new MailboxFailed(wordsOf(error), { cause: error })
+      throw error instanceof MailboxFailed ? error : failureOf(error)
     } finally {
       signal.removeEventListener('abort', cut)
       client.close()
@@ -190,15 +200,25 @@ function recipientsOf({ to = [], cc = [], headers }: Email): string[] {
   return [...written, ...delivered]
 }
 
-/** Nothing of what a server wrote. */
-function wordsOf(error: unknown): string {
-  const { code, authenticationFailed } = error as { code?: string; authenticationFailed?: boolean }
-  if (authenticationFailed === true) return 'the server refuses the user name or the password'
-  if (/CERT|SELF_SIGNED|UNABLE_TO_VERIFY|ALTNAME/.test(code ?? '')) {
-    return `the certificate of the server is not valid (${code}); a private authority needs NODE_EXTRA_CA_CERTS`
+/** It may work the next time. */
+class Disconnected extends MailboxFailed {}
+
+/** With nothing of what a server wrote. */
+function failureOf(cause: unknown): MailboxFailed {
+  const error = cause as { code?: string; authenticationFailed?: boolean; mailboxMissing?: boolean }
+  const code = /^\w{1,60}$/.exec(error.code ?? '')?.[0]
+  if (error.authenticationFailed === true) {
+    return new MailboxFailed('the server refuses the user name or the password', { cause })
   }
-  if (code === 'LiteralTooLarge' || code === 'LineTooLarge' || code === 'ResponseTooLarge') {
-    return 'the server sends more than a login reads'
+  if (error.mailboxMissing === true) return new MailboxFailed('the folder does not exist', { cause })
+  if (code !== undefined && /CERT|SELF_SIGNED|UNABLE_TO_VERIFY|ALTNAME/.test(code)) {
+    return new MailboxFailed(
+      `the certificate of the server is not valid (${code}); a private authority needs NODE_EXTRA_CA_CERTS`,
+      { cause },
+    )
   }
-  return `the connection failed${code !== undefined && /^\w{1,60}$/.test(code) ? ` (${code})` : ''}`
+  if (code?.endsWith('TooLarge') === true) {
+    return new MailboxFailed('the server sends more than a login reads', { cause })
+  }
+  return new Disconnected(`the connection failed${code === undefined ? '' : ` (${code})`}`, { cause })
 }

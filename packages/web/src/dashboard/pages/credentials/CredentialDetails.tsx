@@ -40,6 +40,7 @@ export function CredentialDetails({ id, onClose }: { id: string; onClose: () => 
               ['Values', credential.value_keys?.join(', ')],
               ['Sign in with', credential.sso_provider],
               ['One-time codes', credential.has_totp_secret ? 'Yes' : 'No'],
+              ['Mailbox for codes and links', credential.has_mailbox ? 'Yes' : 'No'],
               ['Further domains', credential.allowed_domains?.join(', ')],
               ['Changed', <Time key="changed" at={credential.updated_at} />],
               ['Created', <Time key="created" at={credential.created_at} />],

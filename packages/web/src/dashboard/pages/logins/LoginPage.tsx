@@ -168,6 +168,7 @@ function LoginFacts({ login }: { login: ManagedAuth }) {
         ['Further domains', login.allowed_domains?.join(', ')],
         ['Saves what is entered', login.save_credentials ? 'Yes' : 'No'],
         ['Recorded', login.record_session ? 'Yes' : 'No'],
+        ['Captchas', login.has_captcha_solver ? 'A solver, then a person' : 'A person'],
         ['Stealth', browser && (browser.stealth ? 'Yes' : 'No')],
         ['Proxy', browser?.proxy?.id ?? browser?.proxy?.mode],
         ['Created', <Time key="created" at={login.created_at} />],
