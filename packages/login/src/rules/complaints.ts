@@ -92,7 +92,7 @@ function complaintOf(
 
 /** Whether the text says that a value is wrong, not only that it is required. */
 function judges(says: string): boolean {
-  return /incorrect|invalid|wrong|match|not correct|falsch|ungultig|incorrecte|errone|no coincide|errat|onjuist|felaktig|forkert|ugyldig|vaar|nieprawidlow|nespravn|неверн|неправильн|невірн|hatali|yanlis|正しく|错误|错|不正确|올바르지|잘못/.test(
+  return /incorrect|invalid|wrong|match|not correct|falsch|ungultig|incorrecte|errone|no coincide|errat|onjuist|felaktig|forkert|ugyldig|vaar|nieprawidlow|nespravn|неверн|неправильн|невірн|hatali|yanlis|正しく|错误|错|不正确|올바르지|잘못|hibas|helytelen|ervenytelen|gresit|λαθος|λανθασμεν|không đung|không chinh xac|tidak valid|ไม่ถูกต้อง|نادرست|اشتباه|שגוי|грешн|невалидн|pogres|neisprav|погреш|неисправ|napacn|nepravil|neteising|nepareiz|səhv|गलत/.test(
     says,
   )
 }

@@ -1,7 +1,7 @@
 // Fields that nobody is meant to fill in: a twin that shows the password in clear, and decoys that keep browsers from
 // filling in the real field. Only among several passwords, because a single odd field may be the real one.
 import type { ElementSnapshot } from '@berth/contracts/page-snapshot'
-import { passwordWords } from '../words/fields.ts'
+import { emailWords, loginNameWords, passwordWords } from '../words/fields.ts'
 import { fold } from '../words/match.ts'
 import { allNames, area, givenNames, isTextField, seenWords } from './element-words.ts'
 
@@ -31,12 +31,19 @@ export function withoutDecoys(elements: readonly ElementSnapshot[]): ElementSnap
   return kept.some((each) => isTextField(each)) ? kept : [...elements]
 }
 
-/** Also a text field with the label of a password. */
+/** Also a text field with the label of a password, unless the label names the field before it as well. */
 function isPassword(element: ElementSnapshot): boolean {
   if (element.type === 'password') return true
-  return (
-    element.type === 'text' && (passwordWords.in(seenWords(element)) || passwordWords.in(givenNames(element)))
-  )
+  if (element.type !== 'text') return false
+  const seen = seenWords(element)
+  if (loginNameWords.in(seen) || emailWords.in(seen)) return false
+  const near = isNameless(element) && element.near.length < 40 ? fold(element.near) : ''
+  return passwordWords.in(seen) || passwordWords.in(givenNames(element)) || passwordWords.in(near)
+}
+
+/** Nothing is sent for a field without a name, unless a script does it. */
+function isNameless({ name, id, label, placeholder }: ElementSnapshot): boolean {
+  return name === '' && id === '' && label === '' && placeholder === ''
 }
 
 function isDecoy(element: ElementSnapshot): boolean {
@@ -49,14 +56,20 @@ function isDecoy(element: ElementSnapshot): boolean {
 /** At the same place, or a clear and a hidden one of the same name side by side. */
 function areTwins(one: ElementSnapshot, other: ElementSnapshot): boolean {
   if (overlap(one, other) >= MIN_OVERLAP) return true
-  if (one.type === other.type) return false
   const distance = Math.abs((one.box[1] ?? 0) - (other.box[1] ?? 0))
-  return (
-    distance <= BESIDE_PX && (nameOf(one) === nameOf(other) || (one.label !== '' && isSameLabel(one, other)))
-  )
+  if (one.type === other.type) {
+    const isUnsent = [one, other].some(({ name, id }) => name === '' && id === '')
+    return isUnsent && distance <= MIN_SIDE && seenName(one) !== '' && seenName(one) === seenName(other)
+  }
+  const isSame =
+    nameOf(one) === nameOf(other) ||
+    (seenName(one) !== '' && seenName(one) === seenName(other)) ||
+    isNameless(one) ||
+    isNameless(other)
+  return distance <= BESIDE_PX && isSame
 }
 
-const isSameLabel = (one: ElementSnapshot, other: ElementSnapshot) => fold(one.label) === fold(other.label)
+const seenName = ({ label, placeholder }: ElementSnapshot) => fold(label || placeholder)
 
 /** `password`, `password-text` and `password_clear` are one name. */
 function nameOf(element: ElementSnapshot): string {
@@ -81,5 +94,6 @@ function overlap(one: ElementSnapshot, other: ElementSnapshot): number {
 /** The one that hides what is typed, then the larger one. */
 function isBetter(one: ElementSnapshot, other: ElementSnapshot): boolean {
   if (one.type !== other.type) return one.type === 'password'
+  if ((one.name === '') !== (other.name === '')) return one.name !== ''
   return area(one) > area(other)
 }

@@ -28,17 +28,15 @@ export function roleOf(element: ElementSnapshot): Role {
   if (isQuestion(element)) return 'text'
   if (element.type === 'password') {
     if (isCode(element, both) && !word.passwordWords.in(seen)) return 'code'
-    return word.newPasswordWords.in(both) ? 'new password' : 'password'
+    return isNew(seen, both) ? 'new password' : 'password'
   }
+  // What people read is surer than the names, which may speak of the whole form: `userProfile.password`.
+  if (isShownPassword(element, seen)) return 'password'
   if (isCode(element, both)) return 'code'
-  if (
-    word.organisationWords.in(seen) ||
-    (word.organisationWords.in(names) && !word.usernameWords.in(seen) && !word.emailWords.in(seen))
-  )
-    return 'text'
+  if (isOrganisation(seen, names)) return 'text'
   if (word.identityWords.in(both) && !word.usernameWords.in(seen)) return 'text'
   if (element.type === 'email' || word.emailWords.in(both)) return 'identifier'
-  if (word.usernameWords.in(both)) return 'identifier'
+  if (word.usernameWords.in(both) || word.nationalIdWords.in(both)) return 'identifier'
   if (element.type === 'tel' || word.phoneWords.in(both)) return 'identifier'
   // Some pages draw the dots of a password field themselves.
   if (word.passwordWords.in(seen)) return 'password'
@@ -49,6 +47,26 @@ export function roleOf(element: ElementSnapshot): Role {
     if (word.organisationWords.in(around)) return 'text'
   }
   return isShortNumber(element) ? 'code' : 'unclear'
+}
+
+const isNew = (seen: string, both: string) => word.newPasswordWords.in(both) || word.createWords.in(seen)
+
+/** Some pages draw the dots of a password field themselves. */
+function isShownPassword({ type }: ElementSnapshot, seen: string): boolean {
+  return (
+    type === 'text' &&
+    word.passwordWords.in(seen) &&
+    !word.usernameWords.in(seen) &&
+    !word.emailWords.in(seen) &&
+    !word.codeWords.in(seen) &&
+    !isNew(seen, seen)
+  )
+}
+
+/** `Email or client number` takes either, so it is no organisation. */
+function isOrganisation(seen: string, names: string): boolean {
+  if (word.emailWords.in(seen) || word.loginNameWords.in(seen)) return false
+  return word.organisationWords.in(seen) || (word.organisationWords.in(names) && !word.usernameWords.in(seen))
 }
 
 /** Recognises a code in any language: a field for a few digits. */
@@ -66,9 +84,8 @@ function declaredRole(element: ElementSnapshot): Role | undefined {
   if (autofill === 'current-password' && isPassword) return 'password'
   if (autofill === 'new-password' && isPassword) {
     // Many pages set `new-password` only to disable autofill.
-    return word.newPasswordWords.in(`${seenWords(element)} ${givenNames(element)}`)
-      ? 'new password'
-      : undefined
+    const seen = seenWords(element)
+    return isNew(seen, `${seen} ${givenNames(element)}`) ? 'new password' : undefined
   }
   if (isPassword) return undefined
   if (autofill === 'username') return 'identifier'
@@ -116,6 +133,16 @@ function isCode(element: ElementSnapshot, both: string): boolean {
   return isShort || isNumeric || element.type === 'password'
     ? true
     : !word.usernameWords.in(both.replaceAll(/\bid\b/g, '')) && word.weakCodeWords.in(seenWords(element))
+}
+
+/** A secret that many websites call a code or PIN. Beside a name, it is the password. */
+export function maybePassword(element: ElementSnapshot): boolean {
+  const isSecret = element.type === 'password' || word.pinWords.in(seenWords(element))
+  return (
+    isSecret &&
+    autofillOf(element) !== 'one-time-code' &&
+    !word.codeWords.in(`${seenWords(element)} ${givenNames(element)}`)
+  )
 }
 
 /** Rows of boxes with one character each. */

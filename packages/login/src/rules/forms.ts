@@ -7,7 +7,7 @@ import { changePasswordWords, resetPageWords } from '../words/messages.ts'
 import { autofillOf, caption, isClickable, seenWords } from './element-words.ts'
 import { withoutDecoys } from './decoys.ts'
 import { codeSource, identifierRef, isForBackupOnly, labelOf, textRef } from './field-refs.ts'
-import { boxesOf, isQuestion, roleOf, type Role } from './fields.ts'
+import { boxesOf, isQuestion, maybePassword, roleOf, type Role } from './fields.ts'
 import type { FormKind, ReadField, ReadForm, Scene } from './reading.ts'
 import { partsOf } from './parts.ts'
 import { submitOf } from './submit.ts'
@@ -104,7 +104,7 @@ function joinLoose({ frame }: Scene, gathered: Gathered[]): Gathered[] {
 
 function judge(scene: Scene, gathered: Gathered, count: number): Candidate {
   const { group, elements } = gathered
-  const members = asLogin(gathered)
+  const members = withName(asLogin(gathered))
   const has = (...roles: readonly Role[]) => members.filter(({ role }) => roles.includes(role)).length
   const passwords = has('password')
   const isForNewPassword = has('new password') > 0 || passwords > 1
@@ -120,14 +120,14 @@ function judge(scene: Scene, gathered: Gathered, count: number): Candidate {
 
   let score = 0
   if (passwords === 1) score += 60
-  if (has('identifier') > 0) score += 12
+  if (has('identifier') > 0) score += passwords === 1 ? 24 : 12
   if (has('code') > 0) score += passwords === 1 ? 5 : 45
   if (passwords === 0 && has('code') === 0)
     score += identifierOnly(scene, { members, asks, says, about, group })
   if (signInWords.in(says)) score += 20
   else if (nextWords.in(says)) score += 5
   if (signInWords.in(about)) score += 8
-  if (isSignUp(scene, { group, members, elements })) score -= 90
+  score -= signUpPenalty(scene, { group, members, elements })
   if (isForNewPassword) score -= 200
   if (
     passwords === 0 &&
@@ -138,6 +138,8 @@ function judge(scene: Scene, gathered: Gathered, count: number): Candidate {
   if (groupSnapshot?.is_in_dialog === true) score += 15
   if (groupSnapshot?.region === 'main' || count === 1) score += 3
   if (groupSnapshot?.region === 'footer') score -= 60
+  // The same login often stands in the header as well.
+  if (groupSnapshot?.region === 'header' || groupSnapshot?.region === 'nav') score -= 8
   if (groupSnapshot?.region === 'search' || (has('search') > 0 && asks + passwords === 0)) score -= 200
   if (has('ignored') > 0 && passwords === 0 && has('code') === 0) score -= 60
   if (members.every((member) => member.elements.every((element) => element.is_read_only))) score -= 200
@@ -225,6 +227,35 @@ function asLogin({ members, elements }: Gathered): readonly Member[] {
   })
 }
 
+/** Every login has a name. Without a better field, it is the one before the password: `Domain`, `Card number`. */
+function withName(members: readonly Member[]): readonly Member[] {
+  const asked = withPin(members)
+  const at = asked.findIndex(({ role }) => role === 'password')
+  if (at < 0 || asked.some(({ role }) => role === 'identifier' || role === 'unclear')) return asked
+  const before = asked
+    .slice(0, at)
+    .findLast(
+      ({ role, elements: [first] }) =>
+        (role === 'text' || role === 'code') &&
+        first !== undefined &&
+        first.type !== 'password' &&
+        first.tag === 'input' &&
+        !isQuestion(first),
+    )
+  return asked.map((member) => (member === before ? { ...member, role: 'identifier' } : member))
+}
+
+function withPin(members: readonly Member[]): readonly Member[] {
+  const named = members.findIndex(({ role }) => role === 'identifier' || role === 'unclear')
+  const secrets = members.filter(
+    ({ role }) => role === 'password' || role === 'code' || role === 'new password',
+  )
+  const [only] = secrets
+  if (named < 0 || secrets.length !== 1 || only?.role !== 'code' || only.elements.length !== 1) return members
+  if (!maybePassword(only.elements[0]!) || members.indexOf(only) < named) return members
+  return members.map((member) => (member === only ? { ...member, role: 'password' } : member))
+}
+
 function captionsOf(elements: readonly ElementSnapshot[]): string[] {
   return elements
     .filter((element) => element.is_visible && isClickable(element) && element.tag !== 'a')
@@ -235,21 +266,28 @@ function isOfIdentity({ role, elements: [first] }: Member): boolean {
   return role === 'text' && first !== undefined && word.identityWords.in(seenWords(first))
 }
 
-function isSignUp({ frame }: Scene, { group, members, elements }: Gathered): boolean {
+/** What a form asks for is surer than its buttons, and they are surer than its names and headings. */
+function signUpPenalty({ frame }: Scene, { group, members, elements }: Gathered): number {
   const groupSnapshot = frame.groups[group]
   const says = captionsOf(elements)
   const about = groupSnapshot
     ? `${tokens(groupSnapshot.attributes)} . ${fold(groupSnapshot.heading)} . ${tokens(pathOf(groupSnapshot.action))}`
     : ''
+  const isAbout = signUpWords.in(about) && !signInWords.in(about)
+  const isIdentity = members.some(isOfIdentity)
   const asksMore =
-    members.some(isOfIdentity) ||
-    members.filter(({ role }) => role === 'password' || role === 'new password').length > 1
+    isIdentity || members.filter(({ role }) => role === 'password' || role === 'new password').length > 1
   const signsIn = says.some((text) => signInWords.in(text) && !signUpWords.in(text))
   const signsUp = says.some((text) => signUpWords.in(text))
   // A button to the other form stands beside the button that submits.
-  if (signsIn && signsUp) return asksMore || (signUpWords.in(about) && !signInWords.in(about))
-  if (signsIn) return false
-  return signsUp || members.some(isOfIdentity) || (signUpWords.in(about) && !signInWords.in(about))
+  if (signsIn && signsUp) return asksMore ? 140 : isAbout ? 90 : 0
+  if (signsIn) return 0
+  // `Next` under `Sign in`, beside a button for those who have no account.
+  const isNext = says.some((text) => nextWords.in(text) && !signUpWords.in(text))
+  const heading = fold(groupSnapshot?.heading || frame.headings[0] || '')
+  if (signsUp && isNext && !asksMore && signInWords.in(heading)) return 0
+  if (isIdentity) return 140
+  return signsUp || isAbout ? 110 : 0
 }
 
 function formFrom({ scene, group, members, elements }: Candidate): ReadForm {

@@ -12,11 +12,18 @@ export interface Part {
   readonly elements: ReadonlySet<ElementSnapshot>
 }
 
-/** The elements of one group. Divided only where more than one part has a password. */
+/**
+ * The elements of one group. Divided where more than one part has a password, or where the part with the password has a
+ * name of its own. Otherwise a button stands between the two fields of one login.
+ */
 export function partsOf(elements: readonly ElementSnapshot[]): readonly Part[] {
   const parts: ElementSnapshot[][] = []
   let part: ElementSnapshot[] = []
   for (const element of elements) {
+    if (isRepeated(element, part)) {
+      parts.push(part)
+      part = []
+    }
     part.push(element)
     if (isSender(element) && part.some(isShownField)) {
       parts.push(part)
@@ -29,13 +36,46 @@ export function partsOf(elements: readonly ElementSnapshot[]): readonly Part[] {
   const withPassword = parts.filter((each) =>
     each.some((element) => element.type === 'password' && element.is_visible),
   )
-  const divided = withPassword.length > 1 ? parts : [[...elements]]
+  const divided = withPassword.length > 1 ? parts : cutBefore(parts, withPassword[0])
   return divided.map((each) => ({ fields: each.filter(isShownField), elements: new Set(each) }))
 }
 
 const isShownField = (element: ElementSnapshot) => element.is_visible && isTextField(element)
 
+/** A search or a newsletter before the login is cut off. What follows the password stays, because it says what for. */
+function cutBefore(
+  parts: readonly ElementSnapshot[][],
+  login: readonly ElementSnapshot[] | undefined,
+): readonly ElementSnapshot[][] {
+  const at = login?.some(isName) ? parts.findIndex((part) => part === login) : 0
+  return [...parts.slice(0, at), parts.slice(at).flat()]
+}
+
+const isPassword = (element: ElementSnapshot) => element.type === 'password' && element.is_visible
+
+/** A text field that is likely to be the name: the only one of its part, or one before the password. */
+function isName(element: ElementSnapshot, index: number, part: readonly ElementSnapshot[]): boolean {
+  return (
+    isShownField(element) &&
+    !isPassword(element) &&
+    element.tag === 'input' &&
+    part.slice(index).some(isPassword)
+  )
+}
+
+/** A second login in the same form: its fields have the names of the first. */
+function isRepeated(element: ElementSnapshot, part: readonly ElementSnapshot[]): boolean {
+  return (
+    element.name !== '' &&
+    isShownField(element) &&
+    !isPassword(element) &&
+    part.some(isPassword) &&
+    part.some((each) => isShownField(each) && each.name === element.name)
+  )
+}
+
 function isSender(element: ElementSnapshot): boolean {
-  if (!element.is_visible || !isClickable(element) || element.tag === 'a') return false
+  if (!element.is_visible || !isClickable(element)) return false
+  if (element.tag === 'a' && !element.href.startsWith('javascript:')) return false
   return caption(element).length > 1 && area(element) >= MIN_AREA && !isAboutField(element)
 }

@@ -6,7 +6,8 @@ export const signInWords = words(
    anmelden | einloggen | login | anmeldung | zur anmeldung | se connecter | connexion | s'identifier | identification | connectez-vous | connecter
    iniciar sesión | inicia sesión | inicie sesión | inicio de sesión | =entrar | acceder | acceso | ingresar | identificarse | conectarse | accedi | =entra | accesso | effettua l'accesso | iniciar sessão | acessar | fazer login | =acesso
    inloggen | aanmelden | meld aan | log ind | logga in | logg inn | logg på | kirjaudu | sisäänkirjautuminen | zaloguj | logowanie | zalogować | přihlásit | přihlášení | prihlásiť
-   войти | вход | =вход | авторизац | увійти | вхід | giriş | oturum aç | giriş yap | ログイン | サインイン | ログオン | 登录 | 登入 | 登錄 | 登陆 | 로그인 | 로그온 | bejelentkez | autentificare | conectare | σύνδεση | התחבר | تسجيل الدخول | đăng nhập | เข้าสู่ระบบ | masuk`,
+   войти | вход | =вход | авторизац | увійти | вхід | giriş | oturum aç | giriş yap | ログイン | サインイン | ログオン | 登录 | 登入 | 登錄 | 登陆 | 로그인 | 로그온 | bejelentkez | autentificare | conectare | σύνδεση | התחבר | تسجيل الدخول | đăng nhập | เข้าสู่ระบบ | masuk
+   είσοδος | prijav | пријав | prisijung | pieslēg | ieiet | logi sisse | ورود | लॉग इन | साइन इन | შესვლა | մուտք | кіру | daxil ol | hasi saioa | inicia sessió | innskrá`,
 )
 
 export const nextWords = words(
@@ -15,7 +16,8 @@ export const nextWords = words(
    avanti | continua | invia | conferma | verifica | prosegui | seguinte | próximo | prosseguir | avançar | volgende | doorgaan | verder | verzenden | bevestigen | verifiëren
    nästa | fortsätt | skicka | verifiera | bekräfta | næste | fortsæt | bekræft | neste | fortsett | bekreft | seuraava | jatka | lähetä | vahvista | dalej | kontynuuj | potwierdź | wyślij | zweryfikuj | další | pokračovat | potvrdit | odeslat | ověřit
    далее | продолжить | подтвердить | отправить | проверить | далі | продовжити | підтвердити | надіслати | ileri | devam | gönder | onayla | doğrula
-   次へ | 続行 | 続ける | 送信 | 確認 | 下一步 | 继续 | 繼續 | 提交 | 确认 | 確認 | 验证 | 다음 | 계속 | 제출 | 확인 | 인증 | تحقق | متابعة | التالي | إرسال | تأكيد`,
+   次へ | 続行 | 続ける | 送信 | 確認 | 下一步 | 继续 | 繼續 | 提交 | 确认 | 確認 | 验证 | 다음 | 계속 | 제출 | 확인 | 인증 | تحقق | متابعة | التالي | إرسال | تأكيد
+   tovább | continu | înainte | συνέχεια | επόμενο | tiếp tục | tiếp theo | ถัดไป | lanjut | berikutnya | ادامه | بعدی | המשך | הבא | напред | продължи | toliau | tęsti | tālāk | edasi | naprej | nastavi | davam | आगे`,
 )
 
 export const signUpWords = words(
@@ -23,13 +25,15 @@ export const signUpWords = words(
    registrieren | konto erstellen | konto anlegen | konto eröffnen | neues konto | noch kein konto | registrierung | kostenlos testen | jetzt starten | s'inscrire | inscription | créer un compte | créer mon compte | pas encore de compte | crear cuenta | crear una cuenta | regístrate | registrarse | registro | darse de alta
    iscriviti | registrati | crea account | crea un account | registrazione | criar conta | cadastre | cadastr | inscreva | registe-se | registrar | registreer | account aanmaken | account maken | skapa konto | registrera | bli medlem | opret | tilmeld | opprett | registrer | luo tili | rekisteröidy
    zarejestruj | załóż konto | utwórz konto | rejestracja | zaregistr | vytvořit účet | registrace | založit účet | зарегистр | регистрац | создать аккаунт | создать учет | зареєстр | створити | kaydol | kayıt | üye ol | hesap oluştur
-   新規登録 | 会員登録 | アカウントを作成 | アカウント作成 | 登録する | 注册 | 註冊 | 创建账户 | 회원가입 | 가입 | 계정 만들기 | إنشاء حساب | تسجيل جديد`,
+   新規登録 | 会員登録 | アカウントを作成 | アカウント作成 | 登録する | 注册 | 註冊 | 创建账户 | 회원가입 | 가입 | 계정 만들기 | إنشاء حساب | تسجيل جديد
+   εγγραφή | δημιουργία λογαριασμού | regisztr | înregistr | creează cont | cont nou | registr | daftar | đăng ký | สมัคร | ثبت نام | ثبت‌نام | הרשמ | qeydiyyat | რეგისტრაცია | тіркел | साइन अप | पंजीकरण | регистрира | reģistr`,
 )
 
 export const forgotWords = words(
   `forgot | forgotten | lost your password | lost password | reset | recover | can't access | trouble | can't sign in | can't log in | problems signing | need help | help | change password | =unlock account
    vergessen | zurücksetzen | probleme bei | hilfe | oublié | réinitialiser | problème | olvid | restablecer | recuperar | problemas | dimenticat | reimposta | recupera | ayuda | aiuto | esquec | redefinir | ajuda | vergeten | herstellen | glömt | återställ | glemt | nulstil | tilbakestill | unohd | palauta | nie pamiętam | zapomnia | przypomnij | zapomenut | zapomněl | obnovit
-   забыли | забыл | восстанов | сброс | забули | відновити | unuttum | unuttunuz | sıfırla | 忘れ | リセット | 再設定 | 忘记 | 忘記 | 找回 | 重置 | 잊으 | 찾기 | 재설정 | نسيت`,
+   забыли | забыл | восстанов | сброс | забули | відновити | unuttum | unuttunuz | sıfırla | 忘れ | リセット | 再設定 | 忘记 | 忘記 | 找回 | 重置 | 잊으 | 찾기 | 재설정 | نسيت
+   elfelejt | ξεχάσ | ai uitat | quên mật khẩu | lupa | ลืม | فراموش | שכחת | забрав | zaborav | pozab | pamirš | aizmirs | unustasi | unut`,
 )
 
 export const logOutWords = words(

@@ -5,7 +5,8 @@ export const passwordWords = words(
   `password | passwd | pwd | =pass | passphrase | passcode | passwort | kennwort | mot de passe | motdepasse | =mdp
    contraseña | contrasena | clave | =senha | palavra-passe | palavra passe | parola d'ordine | wachtwoord | lösenord
    adgangskode | =kode ord | kodeord | passord | salasana | hasło | heslo | пароль | şifre | parola | sifre
-   パスワード | 密码 | 密碼 | 口令 | 비밀번호 | 암호 | jelszó | parolă | κωδικός | סיסמה | كلمة المرور | mật khẩu | รหัสผ่าน`,
+   パスワード | 密码 | 密碼 | 口令 | 비밀번호 | 암호 | jelszó | parolă | κωδικός | סיסמה | كلمة المرور | mật khẩu | รหัสผ่าน
+   парол | parol | лозинк | lozink | zapork | geslo | slaptažod | kata sandi | =sandi | contrasenya | pasahitza | lykilorð | salasõna | құпия сөз | şifrə | رمز عبور | کلمه عبور | گذرواژه | پاس ورڈ | पासवर्ड | পাসওয়ার্ড | கடவுச்சொல் | პაროლი | գաղտնաբառ | συνθηματικό`,
 )
 
 export const newPasswordWords = words(
@@ -13,12 +14,19 @@ export const newPasswordWords = words(
    neues passwort | neues kennwort | wiederholen | bestätigen | nouveau | confirmer | nueva contraseña | confirmar | repetir
    nuova password | conferma | ripeti | nova senha | nieuw wachtwoord | herhaal | bevestig | nytt lösenord | bekräfta | upprepa
    nyt kodeord | gentag | nytt passord | gjenta | uusi salasana | vahvista | nowe hasło | powtórz | nové heslo | znovu
-   новый пароль | повторите | подтвердите | новий пароль | yeni şifre | tekrar | 新しいパスワード | 確認 | 新密码 | 确认密码 | 새 비밀번호 | 확인`,
+   новый пароль | повторите | подтвердите | новий пароль | yeni şifre | tekrar | 新しいパスワード | 確認 | 新密码 | 确认密码 | 새 비밀번호 | 확인
+   επιβεβαί | megerősít | xác nhận | nhập lại | konfirmasi | ulangi | تکرار | تأكيد | ยืนยัน | אימות | potvrdi | potrdi | pakartot | подтвержд | повтор`,
+)
+
+/** Only where people read them: a name such as `create_session` speaks of something else. */
+export const createWords = words(
+  `=create | choose a | choose your | =set | set a | set your | erstellen | créer | crear | crea una | criar`,
 )
 
 export const emailWords = words(
   `email | e-mail | e mail | mail | courriel | correo | correio | posta elettronica | sähköposti | epost | e-post | pošta | poczta
-   почта | эл. адрес | пошта | eposta | e-posta | メール | 邮箱 | 郵箱 | 电子邮件 | 電子郵件 | 이메일 | البريد | بريد إلكتروني`,
+   почта | эл. адрес | пошта | eposta | e-posta | メール | 邮箱 | 郵箱 | 电子邮件 | 電子郵件 | 이메일 | البريد | بريد إلكتروني
+   имейл | ηλεκτρον | ایمیل | ईमेल | ইমেইল | ელფოსტა | thư điện tử | דוא | אימייל | อีเมล | =surel | el. pašt | e-past | e-poçt`,
 )
 
 export const phoneWords = words(
@@ -31,7 +39,18 @@ export const usernameWords = words(
    member | membership | customer | client id | employee | student id | nickname | =nick | =handle | =id
    benutzer | anmeldename | nutzer | kennung | konto | mitglied | kunden | utilisateur | pseudo | usuario | utente | nome utente | utilizador | usuário
    gebruiker | användar | kund | bruger | bruker | brukernavn | käyttäj | tunnus | użytkownik | uživatel | jméno | пользовател | логин | учетн
-   користувач | логін | kullanıcı | üye | ユーザ | アカウント | ログインid | 会員 | 用户 | 用戶 | 账号 | 帳號 | 账户 | 帐号 | 아이디 | 사용자 | 계정 | اسم المستخدم | المستخدم | رقم العميل | שם משתמש`,
+   користувач | логін | kullanıcı | üye | ユーザ | アカウント | ログインid | 会員 | 用户 | 用戶 | 账号 | 帳號 | 账户 | 帐号 | 아이디 | 사용자 | 계정 | اسم المستخدم | المستخدم | رقم العميل | שם משתמש
+   felhasznál | χρήστη | utilizator | nama pengguna | tên đăng nhập | tài khoản | ชื่อผู้ใช้ | نام کاربری | потребител | koris | корис | uporabnišk | vartotoj | lietotāj | kasutaja | používate | usuari | istifadəçi | उपयोगकर्ता | მომხმარებ`,
+)
+
+/** Unlike `customer` or `account`, these name nothing but what a person signs in with. */
+export const loginNameWords = words(
+  `username | user name | userid | user id | login name | loginname | login id | loginid | benutzername | anmeldename | nutzername | nom d'utilisateur | identifiant | nombre de usuario | =usuario | nome utente | nome de usuário | nome de utilizador | gebruikersnaam | användarnamn | brugernavn | brukernavn | käyttäjätunnus | käyttäjänimi | nazwa użytkownika | uživatelské jméno | používateľské meno | имя пользователя | =логин | ім'я користувача | =логін | kullanıcı adı | felhasználónév | nume de utilizator | όνομα χρήστη | tên đăng nhập | ユーザー名 | ユーザーid | ログインid | 用户名 | 用戶名 | 登录名 | 사용자 이름 | 아이디 | اسم المستخدم | שם משתמש`,
+)
+
+/** Numbers that a state gives to people and companies. Many authorities and banks use them as user names. */
+export const nationalIdWords = words(
+  `national id | identity number | =ssn | social security number | tax id | =cpf | =cnpj | =dni | =nif | =nie | =rut | cédula | codice fiscale | numéro fiscal | personnummer | cpr-nummer | =cpr | henkilötunnus | =pesel | rodné číslo | isikukood | asmens kod | personas kods | =инн | =снилс | паспорт | kimlik no | =tckn | 身份证 | 身分證 | マイナンバー | 주민등록번호 | رقم الهوية | کد ملی | cmnd | =cccd`,
 )
 
 /** Fields of sign-up forms and profiles, which a login never has. */
@@ -55,6 +74,8 @@ export const codeWords = words(
 export const weakCodeWords = words(
   `=code | =pin | =token | challenge | verification | verify | codice | código | =kode | =kod | koodi | код | コード | 코드 | =cod | رمز`,
 )
+
+export const pinWords = words(`=pin | pin code | pin number | pin-code | пин-код | 暗証番号 | 비밀 번호`)
 
 export const notCodeWords = words(
   `=zip | postal | postcode | post code | coupon | promo | voucher | discount | country code | area code | dial code | bank | sort code | referral | invite | invitation | =author | source code | qr
