@@ -8,23 +8,24 @@ export async function keptBy(pageActions: PageActionsUnderTest, origin: string):
   const { cookies } = await cdp.call<{ cookies: { name: string; value: string }[] }>('Storage.getCookies')
   return {
     cookies: cookies.map(({ name, value }) => `${name}=${value}`).join('; '),
-    local: await evaluate(cdp, origin, '({ ...localStorage })'),
+    local: await evaluateAt(cdp, origin, '({ ...localStorage })'),
   }
 }
 
 export async function forgetAll(pageActions: PageActionsUnderTest, origin: string): Promise<void> {
   using cdp = await pageActions.agent.openCdp()
-  await evaluate(cdp, origin, 'localStorage.clear(), sessionStorage.clear()')
+  await evaluateAt(cdp, origin, 'localStorage.clear(), sessionStorage.clear()')
   await cdp.call('Storage.clearDataForOrigin', { origin, storageTypes: 'all' }, await attach(cdp, origin))
   await cdp.call('Storage.clearCookies')
 }
 
-async function evaluate<T>(cdp: CdpConnection, origin: string, expression: string): Promise<T> {
-  const { result } = await cdp.call<{ result: { value: T } }>(
+export async function evaluateAt<T>(cdp: CdpConnection, origin: string, expression: string): Promise<T> {
+  const { result, exceptionDetails } = await cdp.call<{ result: { value: T }; exceptionDetails?: object }>(
     'Runtime.evaluate',
     { expression, returnByValue: true },
     await attach(cdp, origin),
   )
+  if (exceptionDetails) throw new Error(`The page threw ${JSON.stringify(exceptionDetails).slice(0, 500)}`)
   return result.value
 }
 

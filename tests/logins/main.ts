@@ -3,6 +3,7 @@
 //   npm run logins -- --only jupyter,dokuwiki   only these
 //   npm run logins -- --engine                  also run the login engine, and print a table of the results
 //   npm run logins -- --from-report FILE        only make a test of the rules from the report of a login
+//   npm run logins -- --pages <directory>       reads saved pages instead; see pages.ts
 // Each software is installed into a temporary directory and started on loopback. Then plain Playwright checks that its
 // login behaves as described.
 import assert from 'node:assert/strict'
@@ -19,6 +20,7 @@ import { software } from './all.ts'
 import { runEngine, type EngineRow } from './engine.ts'
 import { addFixture } from './from-report.ts'
 import { owning } from './owning.ts'
+import { readPages } from './pages.ts'
 import type { Kept, RunningSoftware, Software } from './software.ts'
 
 const PAGE_TIMEOUT_MS = 30_000
@@ -31,12 +33,17 @@ const { values } = parseArgs({
     name: { type: 'string' },
     step: { type: 'string' },
     wanted: { type: 'string' },
+    pages: { type: 'string' },
+    keep: { type: 'string' },
   },
 })
 if (values['from-report'] !== undefined) {
   const { name, step, wanted } = values
   console.log(addFixture({ file: values['from-report'], name, step, wanted }))
   process.exit()
+}
+if (values.pages !== undefined) {
+  process.exit((await readPages(values.pages, values.keep)) ? 0 : 1)
 }
 const names = values.only ? values.only.split(',') : software.map(({ name }) => name)
 const rows: EngineRow[] = []
