@@ -97,6 +97,12 @@ export interface Effort {
   readonly watchedSessions: number
   readonly dashboardWindows: number
   readonly dashboardWindowSeconds: number
+  /** How often a server is killed. */
+  readonly kills: number
+  /** Live sessions, and sessions that have ended, that servers have; pairs of blocks with them. */
+  readonly liveSessions: readonly number[]
+  readonly pastSessions: readonly number[]
+  readonly growthPairs: number
   /** Extra rounds while an interval spans its goal. */
   readonly repeats: number
 }
@@ -169,6 +175,10 @@ export const fullEffort: Effort = {
   watchedSessions: 50,
   dashboardWindows: 5,
   dashboardWindowSeconds: 30,
+  kills: 20,
+  liveSessions: [10, 50, 100],
+  pastSessions: [1_000, 10_000, 100_000],
+  growthPairs: 20,
   repeats: 3,
 }
 
@@ -202,6 +212,8 @@ export const quickEffort: Effort = {
   timelineOpens: 5,
   dashboardWindows: 2,
   dashboardWindowSeconds: 20,
+  kills: 7,
+  growthPairs: 7,
   repeats: 0,
 }
 
@@ -284,5 +296,9 @@ export const smokeEffort: Effort = {
   watchedSessions: 2,
   dashboardWindows: 1,
   dashboardWindowSeconds: 1,
+  kills: 1,
+  liveSessions: [1, 2],
+  pastSessions: [5, 10],
+  growthPairs: 1,
   repeats: 0,
 }

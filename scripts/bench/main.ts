@@ -13,6 +13,7 @@ import { chooseCores, pin, type Cores } from './measure/cores.ts'
 import { summarise } from './profile-summary.ts'
 import { tableOf } from './report.ts'
 import { machine, resultsDir, writeResults } from './results-file.ts'
+import { afterKillRow } from './rows/after-kill.ts'
 import { agentLoopRow, busySessionsRow } from './rows/agent-work.ts'
 import { atRestRow } from './rows/at-rest.ts'
 import { burstRow } from './rows/burst.ts'
@@ -29,12 +30,14 @@ import { deepStandbyRow } from './rows/deep-standby.ts'
 import { deleteSessionRow } from './rows/delete-session.ts'
 import { execRow } from './rows/exec.ts'
 import { getProjectRow } from './rows/get-project.ts'
+import { liveGrowthRow, pastGrowthRow } from './rows/growth.ts'
 import { invocationRow } from './rows/invocation.ts'
 import { listProjectsRow } from './rows/list-projects.ts'
 import { liveViewCostRow } from './rows/live-view-cost.ts'
 import { liveViewLatencyRow } from './rows/live-view-latency.ts'
 import { memoryRow } from './rows/memory.ts'
 import { headfulScreenshotRow, headlessScreenshotRow } from './rows/computer-screenshot.ts'
+import { npmStartRow } from './rows/npm-start.ts'
 import { podMemoryRow } from './rows/pod-memory.ts'
 import { poolAcquireRow } from './rows/pool-acquire.ts'
 import { processOutputRow } from './rows/process-output.ts'
@@ -98,6 +101,10 @@ const allRows: readonly Row[] = [
   dashboardLoadRow,
   dashboardListRow,
   dashboardTimelineRow,
+  afterKillRow,
+  npmStartRow,
+  liveGrowthRow,
+  pastGrowthRow,
   clusterCreateRow,
   clusterRoundTripRow,
   podMemoryRow,

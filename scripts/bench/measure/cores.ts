@@ -35,15 +35,16 @@ function allowedCores(): number[] {
  */
 export async function onFreeCores<T>(
   cores: Cores,
-  servers: readonly number[],
+  servers: () => readonly number[],
   work: () => Promise<T>,
 ): Promise<T> {
-  pin([process.pid, ...servers], cores.all)
+  pin([process.pid, ...servers()], cores.all)
   try {
     return await work()
   } finally {
     pin([process.pid], cores.client)
-    pin(servers, cores.server)
+    // Asked again, because the work may have replaced processes, such as warm instances.
+    pin(servers(), cores.server)
   }
 }
 

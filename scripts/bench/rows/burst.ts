@@ -29,11 +29,14 @@ export const burstRow: ProcessRow = {
       { blocks, pairs: createPairs, metrics: [{ ...metric, goal: atMost(5, 2.5) }] },
       measuring,
     )
-    yield await onFreeCores(cores, treeOf(server.pid), () =>
-      compare(
-        { blocks, pairs: Math.ceil(createPairs / 2), metrics: [line(`${metric.name}, cores free`)] },
-        measuring,
-      ),
+    yield await onFreeCores(
+      cores,
+      () => treeOf(server.pid),
+      () =>
+        compare(
+          { blocks, pairs: Math.ceil(createPairs / 2), metrics: [line(`${metric.name}, cores free`)] },
+          measuring,
+        ),
     )
   },
 }

@@ -29,7 +29,10 @@ async function bothServers({ cleanup, servers }: ProcessPlace, warmHeadless: num
   return { onCluster: onCluster!, local: local! }
 }
 
-const pidsOf = (...servers: readonly SessionServer[]) => servers.flatMap(({ pid }) => treeOf(pid))
+const pidsOf =
+  (...servers: readonly SessionServer[]) =>
+  () =>
+    servers.flatMap(({ pid }) => treeOf(pid))
 
 export const clusterCreateRow: ProcessRow = {
   number: 38,
@@ -40,8 +43,9 @@ export const clusterCreateRow: ProcessRow = {
     const { onCluster, local } = await bothServers(place, effort.warmInstances)
     const kind = { isHeadless: true }
     const ours = createBlock(onCluster, kind)
+    const pids = pidsOf(onCluster, local)
     const usable: Omit<Metric, 'name' | 'judged'> = { row: 38, reading: 'usableMs', unit: 'ms', digits: 1 }
-    yield await onFreeCores(place.cores, pidsOf(onCluster, local), () =>
+    yield await onFreeCores(place.cores, pids, () =>
       compare(
         {
           blocks: { ours, baseline: createBlock(local, kind) },
@@ -53,7 +57,7 @@ export const clusterCreateRow: ProcessRow = {
         measuring,
       ),
     )
-    yield await onFreeCores(place.cores, pidsOf(onCluster, local), () =>
+    yield await onFreeCores(place.cores, pids, () =>
       compare(
         {
           blocks: { ours, baseline: barePodBlock(place) },
@@ -76,6 +80,7 @@ export const clusterRoundTripRow: ProcessRow = {
   async *measureProcesses(place, measuring) {
     const { effort } = measuring
     const { onCluster, local } = await bothServers(place, 0)
+    const pids = pidsOf(onCluster, local)
     const browsers = await Promise.all([onCluster, local].map((server) => server.create({ headless: true })))
     const [ours, baseline] = await Promise.all(browsers.map(({ cdp_ws_url: url }) => Cdp.open(url)))
     const blocks = (calls: number) => ({
@@ -83,7 +88,7 @@ export const clusterRoundTripRow: ProcessRow = {
       baseline: roundTripBlock(baseline!, calls),
     })
     const line: Omit<Metric, 'name' | 'reading'> = { row: 39, unit: 'ms', digits: 3, judged: 'difference' }
-    yield await onFreeCores(place.cores, pidsOf(onCluster, local), () =>
+    yield await onFreeCores(place.cores, pids, () =>
       compare(
         {
           blocks: blocks(effort.callsPerBlock),

@@ -17,7 +17,10 @@ export const coldCreateRow: ProcessRow = {
       const server = await place.servers.one({ empty: measuring.effort.emptyInstances })
       yield await compare(
         {
-          blocks: { ours: createBlock(server, kind), baseline: spawnBlock(place, kind) },
+          blocks: {
+            ours: createBlock(server, kind),
+            baseline: spawnBlock(place.cleanup, { ...kind, cores: place.cores.server }),
+          },
           pairs: createPairs,
           metrics: usableMetrics({
             row: 3,
@@ -32,7 +35,10 @@ export const coldCreateRow: ProcessRow = {
     const server = await place.servers.one({})
     yield await compare(
       {
-        blocks: { ours: createBlock(server, kind), baseline: spawnBlock(place, kind) },
+        blocks: {
+          ours: createBlock(server, kind),
+          baseline: spawnBlock(place.cleanup, { ...kind, cores: place.cores.server }),
+        },
         pairs: createPairs,
         metrics: usableMetrics({
           row: 3,

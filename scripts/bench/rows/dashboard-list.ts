@@ -19,31 +19,35 @@ export const dashboardListRow: ProcessRow = {
   whySkipped: whyNoSessions,
   async *measureProcesses({ cleanup, cores }, { effort, signal }) {
     const count = effort.listedSessions
-    const readings = await onFreeCores(cores, [], async () => {
-      const dashboard = await startDashboard(cleanup)
-      await addPastSessions(dashboard.server, { count })
-      await query(dashboard.server, 'ANALYZE browsers')
-      const page = await openPage(dashboard, '/sessions?status=deleted')
-      await readToTheEnd(page)
-      const plain = await plainPage(dashboard)
-      const scrolled: Readings[] = []
-      for (let round = -1; round < effort.scrolls; round++) {
-        signal.throwIfAborted()
-        const { fps: plainFps } = await scroll(plain, effort.scrollSeconds)
+    const readings = await onFreeCores(
+      cores,
+      () => [],
+      async () => {
+        const dashboard = await startDashboard(cleanup)
+        await addPastSessions(dashboard.server, { count })
+        await query(dashboard.server, 'ANALYZE browsers')
+        const page = await openPage(dashboard, '/sessions?status=deleted')
+        await readToTheEnd(page)
+        const plain = await plainPage(dashboard)
+        const scrolled: Readings[] = []
+        for (let round = -1; round < effort.scrolls; round++) {
+          signal.throwIfAborted()
+          const { fps: plainFps } = await scroll(plain, effort.scrollSeconds)
+          await page.bringToFront()
+          const reading = { ...(await scroll(page, effort.scrollSeconds)), plainFps }
+          await plain.bringToFront()
+          if (round >= 0) scrolled.push(reading)
+        }
         await page.bringToFront()
-        const reading = { ...(await scroll(page, effort.scrollSeconds)), plainFps }
-        await plain.bringToFront()
-        if (round >= 0) scrolled.push(reading)
-      }
-      await page.bringToFront()
-      const all: Readings[] = []
-      for (const [round, reading] of scrolled.entries()) {
-        signal.throwIfAborted()
-        // What it finds was not read before.
-        all.push({ ...reading, filterMs: await filter(page, `past-${count - 100 - round * 7}`) })
-      }
-      return all
-    })
+        const all: Readings[] = []
+        for (const [round, reading] of scrolled.entries()) {
+          signal.throwIfAborted()
+          // What it finds was not read before.
+          all.push({ ...reading, filterMs: await filter(page, `past-${count - 100 - round * 7}`) })
+        }
+        return all
+      },
+    )
     const line = (what: string) => ({ row: 42, name: `Dashboard, list of ${count}: ${what}` })
     yield judgeValues(
       [

@@ -25,17 +25,21 @@ export const dashboardLoadRow: ProcessRow = {
   title: 'Dashboard: first load of the overview, until it shows its data and answers a key',
   whySkipped: whyNoSessions,
   async *measureProcesses({ cleanup, cores }, { effort, signal }) {
-    const readings = await onFreeCores(cores, [], async () => {
-      const dashboard = await startDashboard(cleanup)
-      await addPastSessions(dashboard.server, { count: PAST_SESSIONS })
-      const loads: Readings[] = []
-      for (let load = -effort.warmUps; load < effort.pageLoads; load++) {
-        signal.throwIfAborted()
-        const reading = await loadOnce(dashboard)
-        if (load >= 0) loads.push(reading)
-      }
-      return loads
-    })
+    const readings = await onFreeCores(
+      cores,
+      () => [],
+      async () => {
+        const dashboard = await startDashboard(cleanup)
+        await addPastSessions(dashboard.server, { count: PAST_SESSIONS })
+        const loads: Readings[] = []
+        for (let load = -effort.warmUps; load < effort.pageLoads; load++) {
+          signal.throwIfAborted()
+          const reading = await loadOnce(dashboard)
+          if (load >= 0) loads.push(reading)
+        }
+        return loads
+      },
+    )
     yield judgeValues(
       [
         {

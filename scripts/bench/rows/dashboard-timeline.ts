@@ -16,23 +16,27 @@ export const dashboardTimelineRow: ProcessRow = {
   whySkipped: whyNoSessions,
   async *measureProcesses({ cleanup, cores }, { effort, signal }) {
     const count = effort.timelineEvents
-    const readings = await onFreeCores(cores, [], async () => {
-      const dashboard = await startDashboard(cleanup)
-      const { session_id: id } = await createSession(dashboard.server)
-      await send(dashboard.server, 'DELETE', `/browsers/${id}`)
-      await storeEvents(dashboard.server, { sessionId: id, events: manyEvents(count) })
-      const all: Readings[] = []
-      for (let round = -effort.warmUps; round < effort.timelineOpens; round++) {
-        signal.throwIfAborted()
-        const page = await openPage(dashboard, '/sessions?status=deleted')
-        await page.locator('.row-title').first().waitFor()
-        const opened = await open(page, { id, count })
-        const searchMs = await search(page, count)
-        await page.close()
-        if (round >= 0) all.push({ ...opened, searchMs })
-      }
-      return all
-    })
+    const readings = await onFreeCores(
+      cores,
+      () => [],
+      async () => {
+        const dashboard = await startDashboard(cleanup)
+        const { session_id: id } = await createSession(dashboard.server)
+        await send(dashboard.server, 'DELETE', `/browsers/${id}`)
+        await storeEvents(dashboard.server, { sessionId: id, events: manyEvents(count) })
+        const all: Readings[] = []
+        for (let round = -effort.warmUps; round < effort.timelineOpens; round++) {
+          signal.throwIfAborted()
+          const page = await openPage(dashboard, '/sessions?status=deleted')
+          await page.locator('.row-title').first().waitFor()
+          const opened = await open(page, { id, count })
+          const searchMs = await search(page, count)
+          await page.close()
+          if (round >= 0) all.push({ ...opened, searchMs })
+        }
+        return all
+      },
+    )
     const line = (what: string) => ({
       row: 43,
       name: `Dashboard, timeline of ${count}: ${what}`,

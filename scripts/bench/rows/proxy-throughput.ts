@@ -54,15 +54,18 @@ export const proxyThroughputRow: ProcessRow = {
       },
       measuring,
     )
-    yield await onFreeCores(place.cores, [...treeOf(server.pid), ...chromium.pids()], () =>
-      compare(
-        {
-          blocks: pipelined,
-          pairs,
-          metrics: [line('pipelined, messages, cores free', 'perSecond', '/s')],
-        },
-        measuring,
-      ),
+    yield await onFreeCores(
+      place.cores,
+      () => [...treeOf(server.pid), ...chromium.pids()],
+      () =>
+        compare(
+          {
+            blocks: pipelined,
+            pairs,
+            metrics: [line('pipelined, messages, cores free', 'perSecond', '/s')],
+          },
+          measuring,
+        ),
     )
     yield await compare(
       {

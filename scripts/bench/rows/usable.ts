@@ -1,23 +1,32 @@
-// The time until a page computes: in one of our sessions, or in a Chromium spawned for it. The same client checks
-// both.
+// The time until a page computes: in one of our sessions, or in a Chromium spawned for it. The same websocket client
+// checks both.
+import type { Browser } from '@berth/contracts/browsers'
 import { BareChromium } from '../subjects/bare-chromium.ts'
 import { Page } from '../subjects/page.ts'
 import { assertScreenshot } from '../subjects/screenshot.ts'
 import type { SessionServer } from '../subjects/session-server.ts'
 import type { Goal, Metric } from '../measure/metric.ts'
 import type { Block } from '../measure/pairs.ts'
-import type { ProcessPlace } from './row.ts'
+import type { Cleanup } from '../cleanup.ts'
+import type { CoreList } from '../measure/cores.ts'
 
 interface Kind {
   readonly isHeadless: boolean
 }
 
+/** How a session is created: by default with the smallest HTTP client. */
+export type Create = (wish: { headless: boolean }) => Promise<Pick<Browser, 'session_id' | 'cdp_ws_url'>>
+
 /** Waits until the server is idle before and after, so that its background work affects neither side. */
-export function createBlock(server: SessionServer, { isHeadless }: Kind): Block {
+export function createBlock(
+  server: SessionServer,
+  { isHeadless }: Kind,
+  create: Create = (wish) => server.create(wish),
+): Block {
   return async () => {
     const cpuBefore = server.cpuMs()
     const startedAt = performance.now()
-    const browser = await server.create({ headless: isHeadless })
+    const browser = await create({ headless: isHeadless })
     const createMs = performance.now() - startedAt
     const page = await Page.open(browser.cdp_ws_url)
     const usableMs = performance.now() - startedAt
@@ -30,10 +39,10 @@ export function createBlock(server: SessionServer, { isHeadless }: Kind): Block 
   }
 }
 
-export function spawnBlock({ cleanup, cores }: ProcessPlace, { isHeadless }: Kind): Block {
+export function spawnBlock(cleanup: Cleanup, { isHeadless, cores }: Kind & { cores: CoreList }): Block {
   return async () => {
     const startedAt = performance.now()
-    const chromium = await BareChromium.start(cleanup, { cores: cores.server, isHeadless })
+    const chromium = await BareChromium.start(cleanup, { cores, isHeadless })
     const page = await Page.open(chromium.wsUrl)
     const usableMs = performance.now() - startedAt
     const cpuMs = chromium.cpuMs()

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
+import { Kernel } from 'kernel-sdk-0-84'
 import type { CreateBrowserPoolRequest } from '@berth/contracts/browser-pools'
 import type { Browser, CreateBrowserRequest } from '@berth/contracts/browsers'
 import { instancesDirOf } from '@berth/server/instances/local/instances-place'
@@ -49,6 +50,8 @@ export class SessionServer {
   readonly #effort: { readonly isJudged: boolean }
   readonly #headers: Record<string, string>
   readonly #http = new HttpClient()
+  /** The published client, as agents use it. */
+  readonly client: Kernel
 
   constructor(
     started: Started,
@@ -62,6 +65,7 @@ export class SessionServer {
     this.settings = options.settings
     const key = readFileSync(join(options.dataDir, 'api-key'), 'utf8').trim()
     this.#headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
+    this.client = new Kernel({ baseURL: this.url, apiKey: key, maxRetries: 0 })
   }
 
   /** Returns the API's answer, whatever its status. */
@@ -76,13 +80,12 @@ export class SessionServer {
   }
 
   async get(id: string): Promise<Browser> {
-    const answer = await this.#send('GET', `/browsers/${id}`)
-    assert.equal(answer.status, 200, answer.text)
+    const answer = await this.read(`/browsers/${id}`)
     return JSON.parse(answer.text) as Browser
   }
 
   /** Returns how long the answer took. */
-  async delete({ session_id: id }: Browser): Promise<number> {
+  async delete({ session_id: id }: Pick<Browser, 'session_id'>): Promise<number> {
     const answer = await this.#send('DELETE', `/browsers/${id}`)
     assert.equal(answer.status, 204, answer.text)
     return answer.elapsedMs
@@ -132,11 +135,16 @@ export class SessionServer {
     return answer
   }
 
-  /** The cheapest request with authentication: reads the first project. */
-  async cheapestRequest(): Promise<HttpAnswer> {
-    const answer = await this.#send('GET', '/org/projects/Default')
+  /** A GET that succeeds. */
+  async read(path: string): Promise<HttpAnswer> {
+    const answer = await this.#send('GET', path)
     assert.equal(answer.status, 200, answer.text)
     return answer
+  }
+
+  /** The cheapest request with authentication: reads the first project. */
+  async cheapestRequest(): Promise<HttpAnswer> {
+    return this.read('/org/projects/Default')
   }
 
   /** Uploads an extension for sessions to be created with. */

@@ -5,6 +5,7 @@ import { createServer, type AddressInfo } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Cleanup } from '../cleanup.ts'
 import type { CoreList } from '../measure/cores.ts'
+import { serverPids } from '../measure/processes.ts'
 import { HttpClient } from './http-client.ts'
 
 const LOOK_EVERY_MS = 2
@@ -13,7 +14,7 @@ const START_TIMEOUT_MS = 60_000
 export interface Startable {
   /** By default the Node of this process. */
   readonly node?: string
-  /** Arguments of Node. */
+  /** Its arguments. */
   readonly args: readonly string[]
   readonly env: (port: number) => NodeJS.ProcessEnv
 }
@@ -24,6 +25,8 @@ export interface Started {
   /** From the start of the process until /health was answered. */
   readonly startMs: number
   stop(): Promise<void>
+  /** Kills the server and its keeper with SIGKILL. Resolves when a supervisor would start them again. */
+  kill(): Promise<void>
 }
 
 /** Pinned from the start, with all its children. */
@@ -48,6 +51,10 @@ export async function startUntilHealthy(
     await exited
   }
   cleanup.after(stop)
+  const kill = async () => {
+    for (const pid of serverPids(child.pid!)) process.kill(pid, 'SIGKILL')
+    await exited
+  }
 
   const http = new HttpClient()
   try {
@@ -58,7 +65,13 @@ export async function startUntilHealthy(
         throw new Error(`Cannot start the server: it did not become healthy in time: ${complaints}`)
       await pause(LOOK_EVERY_MS)
     }
-    return { pid: child.pid!, url: `http://127.0.0.1:${port}`, startMs: performance.now() - startedAt, stop }
+    return {
+      pid: child.pid!,
+      url: `http://127.0.0.1:${port}`,
+      startMs: performance.now() - startedAt,
+      stop,
+      kill,
+    }
   } finally {
     http.close()
   }

@@ -29,6 +29,11 @@ export function oursAsNpmStart(dataDir: string): Startable {
   return { args: [runner, 'start'], env: (port) => oursEnv(dataDir, port) }
 }
 
+/** With npm itself. */
+export function npmStart(dataDir: string): Startable {
+  return { node: 'npm', args: ['--prefix', root, 'start'], env: (port) => oursEnv(dataDir, port) }
+}
+
 export function bareDirectly(): Startable {
   return { args: [bareServerFile], env: (port) => bareEnv({ BARE_PORT: String(port) }) }
 }
