@@ -1,4 +1,4 @@
-// Made by `npm run generate`, of migrations 82737ff72b0e331c3f2d904f6d91646891f74241d10ec56ef4d74ba3b3ffe578.
+// Made by `npm run generate`, of migrations a12cde4aa4a37541cf4e62c232231d39f0bebfbc773b95445a69cb8dc782eb92.
 import type { BigNumber, Json, Time } from './column-types.ts'
 import type { ColumnType } from 'kysely'
 

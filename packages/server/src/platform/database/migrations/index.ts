@@ -37,6 +37,7 @@ import { passkeys } from './036-passkeys.ts'
 import { loginSteps } from './037-login-steps.ts'
 import { mailboxes } from './038-mailboxes.ts'
 import { captchaSolvers } from './039-captcha-solvers.ts'
+import { newestOfAll } from './040-newest-of-all.ts'
 
 export interface Migration {
   readonly version: number
@@ -85,4 +86,5 @@ export const migrations: readonly Migration[] = [
   { version: 37, name: 'login-steps', sql: loginSteps },
   { version: 38, name: 'mailboxes', sql: mailboxes },
   { version: 39, name: 'captcha-solvers', sql: captchaSolvers },
+  { version: 40, name: 'newest-of-all', sql: newestOfAll },
 ]
