@@ -9,6 +9,7 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  statSync,
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
@@ -240,26 +241,57 @@ const bundles = [
 
 /** Builds the bundle again if one of its sources changed. */
 function makeBundle(root, node, bundle) {
-  const folders = bundle.sources.filter((dir) => existsSync(join(root, dir)))
-  const sources = folders.flatMap((dir) =>
-    readdirSync(join(root, dir), { recursive: true })
-      .filter(
-        (name) =>
-          /\.(tsx?|css|html|json|md|png|svg)$/.test(name) &&
-          !name.endsWith('.test.ts') &&
-          !name.startsWith('dist'),
-      )
-      .toSorted()
-      .map((name) => join(root, dir, name)),
-  )
+  const dist = join(root, bundle.of, 'dist')
+  const stamp = join(dist, '.sources')
+  const seenStamp = join(dist, '.sources-seen')
+  const sources = bundle.sources.flatMap((dir) => sourcesIn(join(root, dir)))
+  const seen = fingerprintOf(sources)
+  const isBuilt = existsSync(stamp)
+  if (isBuilt && existsSync(seenStamp) && readFileSync(seenStamp, 'utf8') === seen) return
+  const sum = hashOf(root, sources)
+  if (!isBuilt || readFileSync(stamp, 'utf8') !== sum) {
+    rmSync(seenStamp, { force: true })
+    const { status, stderr } = spawnSync(node, [join(root, bundle.of, 'build.ts')], { encoding: 'utf8' })
+    if (status !== 0) throw new SetUpError(`Cannot set up: bundling ${bundle.of} failed\n${stderr}`)
+    writeFileSync(stamp, sum)
+  }
+  writeFileSync(seenStamp, seen)
+}
+
+const foldersSeen = new Map()
+
+/** Several bundles have the same folders. */
+function sourcesIn(folder) {
+  const known = foldersSeen.get(folder)
+  if (known) return known
+  const names = existsSync(folder) ? readdirSync(folder, { recursive: true }) : []
+  const sources = names
+    .filter(
+      (name) =>
+        /\.(tsx?|css|html|json|md|png|svg)$/.test(name) &&
+        !name.endsWith('.test.ts') &&
+        !name.startsWith('dist'),
+    )
+    .toSorted()
+    .map((name) => join(folder, name))
+  foldersSeen.set(folder, sources)
+  return sources
+}
+
+function hashOf(root, sources) {
   const hash = createHash('sha256')
   for (const file of sources) hash.update(file.slice(root.length)).update(readFileSync(file))
-  const sum = hash.digest('hex')
-  const stamp = join(root, bundle.of, 'dist/.sources')
-  if (existsSync(stamp) && readFileSync(stamp, 'utf8') === sum) return
-  const { status, stderr } = spawnSync(node, [join(root, bundle.of, 'build.ts')], { encoding: 'utf8' })
-  if (status !== 0) throw new SetUpError(`Cannot set up: bundling ${bundle.of} failed\n${stderr}`)
-  writeFileSync(stamp, sum)
+  return hash.digest('hex')
+}
+
+/** Reading all sources takes a good part of a start. The kernel changes these times with every change of a file. */
+function fingerprintOf(sources) {
+  const hash = createHash('sha256')
+  for (const file of sources) {
+    const { ino, size, mtimeMs, ctimeMs } = statSync(file)
+    hash.update(`${file} ${ino} ${size} ${mtimeMs} ${ctimeMs}\n`)
+  }
+  return hash.digest('hex')
 }
 
 /** Other versions of Playwright for sessions. Without one, its clients are refused and told why. */
