@@ -9,6 +9,7 @@ import type { DeepStandbyReport } from '../instances/driver/driver.ts'
 import type { Instances, ReadyInstance } from '../instances/stock/instances.ts'
 import type { Platform } from '../platform/module.ts'
 import { serviceSecret } from '../platform/secrets/service-secret.ts'
+import { DefaultProject } from '../tenancy/projects/default-project.ts'
 import { findDefaultProject } from '../tenancy/projects/store.ts'
 import type { StorageLimits } from '../tenancy/storage/storage-limits.ts'
 import type { ExtraSource } from './browsers/extras.ts'
@@ -210,6 +211,7 @@ export async function newSessions(options: SessionsModuleOptions): Promise<Sessi
     log,
   })
   const extensions = await newExtensions(platform, storage)
+  const defaultProject = new DefaultProject(platform)
   const browsers = new BrowserService({
     policies,
     db,
@@ -224,7 +226,7 @@ export async function newSessions(options: SessionsModuleOptions): Promise<Sessi
     elsewhere,
     serverId,
     maxSessions: config.BERTH_MAX_CONCURRENT_SESSIONS,
-    defaultProject: findDefaultProject,
+    defaultProject: (from) => defaultProject.find(from),
     resizeGuards: [openLiveViews, recorder],
     recorder,
     extraSources: [

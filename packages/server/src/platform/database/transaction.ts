@@ -40,6 +40,33 @@ export async function inTransaction<T>(pool: Pool, work: (tx: Transaction) => Pr
   }
 }
 
+/**
+ * A transaction whose statements do not wait for each other's answers: all of it is sent at once, so a lock that it takes is
+ * held for no round trip. Its commit does not wait for the disk either. The changes are seen by everybody, and last if the
+ * server is killed; only if PostgreSQL itself crashes within about half a second can they be lost, whole, unless a later
+ * transaction was committed with `inTransaction`. So it is for what a later transaction confirms.
+ */
+export async function inOneTrip<T>(pool: Pool, send: (db: Db) => Promise<T>): Promise<T> {
+  const client = await pool.connect()
+  const { stream } = client.connection
+  let isBroken = true
+  try {
+    stream.cork()
+    const begun = quietly(client.query('BEGIN; SET LOCAL synchronous_commit TO off'))
+    const sent = quietly(send(kyselyOver(client)))
+    const committed = quietly(client.query('COMMIT'))
+    stream.uncork()
+    const outcomes = await Promise.allSettled([sent, begun, committed])
+    // After a failed statement, COMMIT has rolled the transaction back, and the connection is as good as before.
+    isBroken = outcomes[2].status === 'rejected'
+    for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason
+    if ((await committed).command !== 'COMMIT') throw new Error('The transaction was rolled back')
+    return await sent
+  } finally {
+    client.release(isBroken)
+  }
+}
+
 /** Prevents an unhandled rejection until the promise is awaited later. */
 function quietly<T>(promise: Promise<T>): Promise<T> {
   promise.catch(() => {})

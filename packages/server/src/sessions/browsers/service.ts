@@ -13,7 +13,7 @@ import { crashPoint } from '../../platform/errors/crash-point.ts'
 import { announceChange } from '../../platform/database/changes.ts'
 import { uniqueNames } from '../../platform/database/unique-names.ts'
 import type { Db } from '../../platform/database/schema.ts'
-import { inTransaction } from '../../platform/database/transaction.ts'
+import { inOneTrip, inTransaction } from '../../platform/database/transaction.ts'
 import { AppError, invalidInput } from '../../platform/errors/app-error.ts'
 import type { Commit, OffsetPage } from '../../http/call.ts'
 import { toPage } from '../../http/paging.ts'
@@ -331,17 +331,28 @@ export class BrowserService {
   }
 
   async #reserve({ browser, extras }: PlannedBrowser, ids: ReservedIds): Promise<BrowserRecord> {
-    const { pool, serverId, maxSessions } = this.#options
-    return withFreeName(browser.name, () =>
-      inTransaction(pool, async ({ db: tx }) => {
-        const { ofOrganization, ofProject, projectCap } = await store.lockOccupancy(tx, browser.projectId)
+    const { db, pool, serverId, maxSessions } = this.#options
+    const { projectId } = browser
+    const insert = (tx: Db) => store.insertBrowserIfRoom(tx, browser, { ...ids, serverId, maxSessions })
+    const keepers = extras.flatMap((each) => each.keep?.bind(each) ?? [])
+    return withFreeName(browser.name, async () => {
+      for (;;) {
+        // The row is confirmed when the session is ready. Until then nobody was told of it.
+        const inserted =
+          keepers.length === 0
+            ? await inOneTrip(pool, insert)
+            : await inTransaction(pool, async ({ db: tx }) => {
+                let record = await insert(tx)
+                for (const keep of keepers) record &&= (await keep(tx, record)) ?? record
+                return record
+              })
+        if (inserted) return inserted
+        const { ofOrganization, ofProject, projectCap } = await store.readOccupancy(db, projectId)
         if (ofOrganization >= maxSessions) throw tooMany('the organisation', maxSessions)
         if (projectCap !== null && ofProject >= projectCap) throw tooMany('the project', projectCap)
-        let record = await store.insertBrowser(tx, browser, { ...ids, serverId })
-        for (const each of extras) record = (await each.keep?.(tx, record)) ?? record
-        return record
-      }),
-    )
+        // A session has ended since, so there is room.
+      }
+    })
   }
 
   async #toNewBrowser(

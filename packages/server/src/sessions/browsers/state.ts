@@ -4,6 +4,7 @@
 import { sql, type Expression, type RawBuilder } from 'kysely'
 import type { EndReason } from '@berth/contracts/browsers'
 import type { SaveState } from '@berth/contracts/profiles'
+import { prepared } from '../../platform/database/prepared.ts'
 import type { Db } from '../../platform/database/schema.ts'
 import { browserColumns } from './columns.ts'
 import type { BrowserRecord } from './types.ts'
@@ -41,6 +42,7 @@ export type Move =
  * nothing when the current state does not allow the transition or the session does not exist.
  */
 export async function transition(db: Db, id: string, move: Move): Promise<BrowserRecord | undefined> {
+  if (move.to === 'ready') return (await toReady(db, id))[0]
   return moving(db, move).where('id', '=', id).returning(browserColumns).executeTakeFirst()
 }
 
@@ -67,6 +69,11 @@ export async function transitionAll(
     .returning(browserColumns)
     .execute()
 }
+
+/** Every create waits for it. */
+const toReady = prepared((db, id: string) =>
+  moving(db, { to: 'ready' }).where('id', '=', id).returning(browserColumns),
+)
 
 function moving(db: Db, move: Move) {
   return db

@@ -1,9 +1,9 @@
-import { sql } from 'kysely'
+import { sql, type Insertable } from 'kysely'
 import type { Category } from '@berth/contracts/telemetry-events'
 import { containing } from '../../platform/database/like.ts'
 import { lookUp } from '../../platform/database/look-up.ts'
 import { prepared } from '../../platform/database/prepared.ts'
-import type { Db } from '../../platform/database/schema.ts'
+import type { BrowsersTable, Db } from '../../platform/database/schema.ts'
 import type { Selection } from '../telemetry/selection.ts'
 import { browserColumns } from './columns.ts'
 import { INITIAL_STATE, isLiveRow, isUsableRow } from './state.ts'
@@ -26,7 +26,10 @@ export const pooledPlaces = sql<number>`coalesce(sum(greatest(pool.size, (
   SELECT count(*) FROM browsers AS pooled WHERE pooled.pool_id = pool.id AND ${isLiveRow('pooled')}
 ))), 0)::int`
 
-const lockOrganization = prepared((tx) => tx.selectFrom('organization').select('id').forNoKeyUpdate())
+/** There is one. */
+const lockOrganization = prepared((tx) =>
+  tx.selectFrom('organization').select('id').where('id', '=', 'org').forNoKeyUpdate(),
+)
 
 /**
  * The lock makes creates count one after another, so that no two take the last place. A pool reserves places for its
@@ -46,7 +49,11 @@ export async function lockOccupancy(tx: Db, projectId: string): Promise<Occupanc
  * goes through the sessions only once.
  */
 export async function readOccupancy(db: Db, projectId: string | null): Promise<Occupancy> {
-  const { rows } = await sql<Occupancy>`
+  const { rows } = await occupancyOf(projectId).execute(db)
+  return rows[0]!
+}
+
+const occupancyOf = (projectId: string | null) => sql<Occupancy>`
     SELECT
       apart.of_organization
         + (SELECT ${pooledPlaces} FROM browser_pools AS pool WHERE deleted_at IS NULL) AS "ofOrganization",
@@ -60,9 +67,7 @@ export async function readOccupancy(db: Db, projectId: string | null): Promise<O
     FROM (
       SELECT count(*)::int AS of_organization, count(*) FILTER (WHERE project_id = ${projectId})::int AS of_project
       FROM browsers WHERE ${isLiveRow()} AND pool_id IS NULL
-    ) AS apart`.execute(db)
-  return rows[0]!
-}
+    ) AS apart`
 
 /** The pool that a browser is created for. */
 export interface PoolRef {
@@ -70,45 +75,112 @@ export interface PoolRef {
   readonly name: string | null
 }
 
+interface NewIds {
+  readonly id: string
+  readonly serverId: string
+  readonly instanceId: string
+}
+
 /** Stores the instance id before the instance starts, so that a cleanup can find the instance through the row. */
 export async function insertBrowser(
   tx: Db,
   browser: NewBrowser,
-  { id, serverId, instanceId, pool }: { id: string; serverId: string; instanceId: string; pool?: PoolRef },
+  { pool, ...ids }: NewIds & { pool?: PoolRef },
 ): Promise<BrowserRecord> {
   return tx
     .insertInto('browsers')
-    .values({
-      id,
-      project_id: browser.projectId,
-      name: browser.name,
-      tags: JSON.stringify(browser.tags),
-      headless: browser.headless,
-      stealth: browser.stealth,
-      gpu: browser.gpu,
-      kiosk_mode: browser.kioskMode,
-      timeout_seconds: browser.timeoutSeconds,
-      standby_after_seconds: browser.standbyAfterSeconds,
-      viewport_width: browser.viewport.width,
-      viewport_height: browser.viewport.height,
-      viewport_refresh_rate: browser.viewport.refreshRate,
-      start_url: browser.startUrl,
-      locale: browser.locale,
-      timezone: browser.timezone,
-      has_chrome_policy: browser.hasChromePolicy,
-      server_id: serverId,
-      instance_id: instanceId,
-      state: INITIAL_STATE,
-      telemetry: browser.telemetry && [...browser.telemetry],
-      proxy_id: browser.proxyId,
-      is_default_proxy_disabled: browser.isDefaultProxyDisabled,
-      region: browser.region,
-      memory_mb: browser.memoryMb,
-      private_hosts: browser.privateHosts && [...browser.privateHosts],
-      ...(pool && { pool_id: pool.id, pool_name: pool.name }),
-    })
+    .values({ ...toRow(browser, ids), ...(pool && { pool_id: pool.id, pool_name: pool.name }) })
     .returning(browserColumns)
     .executeTakeFirstOrThrow()
+}
+
+/**
+ * The same for a session without a pool, within the limits; undefined when one of them is reached. Creates that do this at
+ * once count one after another. It needs a transaction, in which nothing has to wait for its answers.
+ */
+export async function insertBrowserIfRoom(
+  tx: Db,
+  browser: NewBrowser,
+  { maxSessions, ...ids }: NewIds & { maxSessions: number },
+): Promise<BrowserRecord | undefined> {
+  // Not awaited: the insert is sent behind the lock and runs once the lock is held.
+  const locking = lockOrganization(tx)
+  const row = toRow(browser, ids)
+  const inserting = insertIfRoom(tx, browser.projectId, maxSessions, ...rowColumns.map((name) => row[name]))
+  const [, [inserted]] = await Promise.all([locking, inserting])
+  return inserted
+}
+
+const insertIfRoom = prepared((_db, projectId: string, maxSessions: number, ...values: unknown[]) => {
+  return sql<BrowserRecord>`
+    INSERT INTO browsers (${sql.join(rowColumns.map((name) => sql.ref(name)))})
+    SELECT ${sql.join(values)} FROM (${occupancyOf(projectId)}) AS taken
+    WHERE taken."ofOrganization" < ${maxSessions}
+      AND (taken."projectCap" IS NULL OR taken."ofProject" < taken."projectCap")
+    RETURNING ${sql.join(browserColumns.map((name) => sql.ref(name)))}`
+})
+
+/** What a create writes. */
+const rowColumns = [
+  'id',
+  'project_id',
+  'name',
+  'tags',
+  'headless',
+  'stealth',
+  'gpu',
+  'kiosk_mode',
+  'timeout_seconds',
+  'standby_after_seconds',
+  'viewport_width',
+  'viewport_height',
+  'viewport_refresh_rate',
+  'start_url',
+  'locale',
+  'timezone',
+  'has_chrome_policy',
+  'server_id',
+  'instance_id',
+  'state',
+  'telemetry',
+  'proxy_id',
+  'is_default_proxy_disabled',
+  'region',
+  'memory_mb',
+  'private_hosts',
+] as const
+
+type NewRow = Required<Pick<Insertable<BrowsersTable>, (typeof rowColumns)[number]>>
+
+function toRow(browser: NewBrowser, { id, serverId, instanceId }: NewIds): NewRow {
+  return {
+    id,
+    project_id: browser.projectId,
+    name: browser.name,
+    tags: JSON.stringify(browser.tags),
+    headless: browser.headless,
+    stealth: browser.stealth,
+    gpu: browser.gpu,
+    kiosk_mode: browser.kioskMode,
+    timeout_seconds: browser.timeoutSeconds,
+    standby_after_seconds: browser.standbyAfterSeconds,
+    viewport_width: browser.viewport.width,
+    viewport_height: browser.viewport.height,
+    viewport_refresh_rate: browser.viewport.refreshRate,
+    start_url: browser.startUrl,
+    locale: browser.locale,
+    timezone: browser.timezone,
+    has_chrome_policy: browser.hasChromePolicy,
+    server_id: serverId,
+    instance_id: instanceId,
+    state: INITIAL_STATE,
+    telemetry: browser.telemetry && [...browser.telemetry],
+    proxy_id: browser.proxyId,
+    is_default_proxy_disabled: browser.isDefaultProxyDisabled,
+    region: browser.region,
+    memory_mb: browser.memoryMb,
+    private_hosts: browser.privateHosts && [...browser.privateHosts],
+  }
 }
 
 /** Writes all in one statement, and only changes: the uptime of a session on standby does not change. */
