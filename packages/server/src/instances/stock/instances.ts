@@ -22,6 +22,7 @@ import {
   type InstanceOptions,
 } from '../driver/driver.ts'
 import { freeMemoryMb } from './host-memory.ts'
+import { PreparedClient } from '../devtools/prepared-client.ts'
 import { Restraint } from './restraint.ts'
 import { Stock } from './stock.ts'
 
@@ -40,6 +41,8 @@ const QUEUE_TIMEOUT_MS = 15_000
 export interface ReadyInstance {
   readonly instance: Instance
   readonly agent: AgentClient
+  /** Only for a browser that was started in advance. */
+  readonly preparedClient?: PreparedClient | undefined
 }
 
 export interface InstancesOptions {
@@ -127,11 +130,7 @@ export class Instances {
     const settled =
       (headless: boolean, { gpu = false } = {}) =>
       () =>
-        this.#start(
-          newId(),
-          { headless, kiosk: false, ...WARM_SIZE, ...(gpu && { gpu }) },
-          { isBackground: true },
-        )
+        this.#startSettled({ headless, kiosk: false, ...WARM_SIZE, ...(gpu && { gpu }) })
     this.#stocks = {
       empty: new Stock({ ...shared, name: 'empty', size: stock.empty, make: () => this.#startEmpty() }),
       headless: new Stock({ ...shared, name: 'headless', size: stock.headless, make: settled(true) }),
@@ -417,6 +416,15 @@ export class Instances {
     return this.#launch({ id, limits, browser, ...options, ...gpuOf(browser) }, ({ agent }) =>
       startChromium(agent, browser, { signal: this.#closing.signal }),
     )
+  }
+
+  /** In advance, so what its first client would have to wait for is done, too. */
+  async #startSettled(browser: BrowserStart): Promise<ReadyInstance> {
+    const ready = await this.#start(newId(), browser, { isBackground: true })
+    const { instance, agent } = ready
+    const path = agent.lastState.value?.devtools_path
+    const preparedClient = path ? await PreparedClient.open(instance, path, this.#closing.signal) : undefined
+    return { ...ready, preparedClient }
   }
 
   /** Has the limits of the smaller kind until its use is known. */

@@ -63,6 +63,10 @@ export class LeasedSession implements PooledSession {
     return this.#session.connect(purpose, AbortSignal.any([signal, this.ending]))
   }
 
+  async preparedClient(): Promise<Duplex | undefined> {
+    return this.#session.preparedClient?.()
+  }
+
   devtoolsPath(options?: { isKnownWrong?: boolean }): Promise<string> {
     return this.#session.devtoolsPath(options)
   }

@@ -5,6 +5,7 @@ import type { Logger } from 'pino'
 import type { EndReason } from '@berth/contracts/browsers'
 import type { LinkPurpose } from '@berth/contracts/link'
 import type { Instance, InstanceEnd, MemoryUse, OomKill } from '../../instances/driver/driver.ts'
+import type { PreparedClient } from '../../instances/devtools/prepared-client.ts'
 import type { AgentClient } from '../../instances/agent/client.ts'
 import { readState, waitForChromium } from '../../instances/agent/state.ts'
 import type { Collector } from '../telemetry/collector.ts'
@@ -26,6 +27,8 @@ export interface LiveSessionOptions {
   readonly telemetry: Collector
   /** That of its row when it was found. */
   readonly telemetryVersion?: number
+  /** For the first client of the browser. */
+  readonly preparedClient?: PreparedClient | undefined
   /** Null while the browser waits in its pool, where it does not time out. */
   readonly timeoutSeconds: number | null
   /** Only for a pooled browser. */
@@ -65,6 +68,7 @@ export class LiveSession implements PooledSession {
   #leased: LeasedSession | undefined
   #timeoutMs: number | null
   #hasHadClients = false
+  #preparedClient: PreparedClient | undefined
   #holds = 0
   #idleSince = performance.now()
   #idleTimer: NodeJS.Timeout | undefined
@@ -78,6 +82,7 @@ export class LiveSession implements PooledSession {
     this.telemetry = options.telemetry
     this.telemetryVersion = options.telemetryVersion
     this.hasProfile = options.hasProfile
+    this.#preparedClient = options.preparedClient
     this.#onEnd = options.onEnd
     this.#onTaken = options.onTaken
     this.#timeoutMs = toMs(options.timeoutSeconds)
@@ -211,6 +216,16 @@ export class LiveSession implements PooledSession {
     return this.instance.connect(purpose, AbortSignal.any([signal, this.ending]))
   }
 
+  async preparedClient(): Promise<Duplex | undefined> {
+    const prepared = this.#preparedClient
+    if (!prepared) return undefined
+    this.#preparedClient = undefined
+    const isCurrent = !this.#hasHadClients && prepared.path === this.agent.lastState.value?.devtools_path
+    this.#hasHadClients = true
+    await this.#wake()
+    return isCurrent ? prepared.take() : prepared.close()
+  }
+
   peek(): AgentClient {
     this.ending.throwIfAborted()
     if (this.#standby.isAsleep) throw new OnStandby()
@@ -266,6 +281,7 @@ export class LiveSession implements PooledSession {
     this.#standby.close()
     this.#ending.abort(new SessionEnded(reason))
     this.#leased?.end(reason)
+    this.#preparedClient?.close()
     // Lease renewal continues, because cleanup may still need the instance.
     this.agent.endWork()
     this.#onEnd(this, reason)
@@ -276,6 +292,7 @@ export class LiveSession implements PooledSession {
     this.#programs.close()
     clearTimeout(this.#idleTimer)
     this.#standby.close()
+    this.#preparedClient?.close()
     this.agent.close()
   }
 

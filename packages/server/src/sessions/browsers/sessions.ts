@@ -405,7 +405,7 @@ export class Sessions {
 
   #watch(
     record: BrowserRecord,
-    { instance, agent }: ReadyInstance,
+    { instance, agent, preparedClient }: ReadyInstance,
     { isAdopted }: { isAdopted: boolean },
   ): LiveSession {
     const { telemetry: selection, telemetry_version: version } = record
@@ -422,6 +422,7 @@ export class Sessions {
       projectId: record.project_id,
       instance,
       agent,
+      preparedClient,
       timeoutSeconds: timeoutOf(record),
       lease: leaseOf(record),
       standby: this.#options.instances.capabilities.freeze && !record.gpu ? standbyRule(record) : null,

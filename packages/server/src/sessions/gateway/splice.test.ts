@@ -15,7 +15,7 @@ import {
   type TestGateway,
 } from '../../../../../tests/fixtures/gateway.ts'
 import type { GatewayLimits } from './gateway.ts'
-import { acceptOf } from './upstream.ts'
+import { acceptOf } from '../../instances/devtools/websocket-handshake.ts'
 
 const MB = 1024 * 1024
 const quick = { connectMs: 2_000, graceMs: 300 }

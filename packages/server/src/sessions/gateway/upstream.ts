@@ -1,21 +1,16 @@
-// The gateway's websocket handshake with the browser. The answer comes from inside the instance and is untrusted, so it
-// is checked and limited in size and time.
-import { createHash } from 'node:crypto'
+// The gateway's connections to the browser, and what its clients hear when there is none.
 import type { Duplex } from 'node:stream'
 import type { LinkPurpose } from '@berth/contracts/link'
 import { unlessAborted } from '@berth/kit/abort'
+import { NotUpgraded, openWebsocket } from '../../instances/devtools/websocket-handshake.ts'
 import { AppError } from '../../platform/errors/app-error.ts'
 import { WRONG_VERSION, wrongVersion } from './playwright-version.ts'
 import type { GatewaySession } from './session.ts'
 import { devtoolsPathPattern, type Target } from '../session/target.ts'
 
 const MAX_RETRIES = 3
-const MAX_HEAD_BYTES = 16 * 1024
-const HEAD_END = '\r\n\r\n'
 /** The path of a new session in the WebDriver BiDi specification. */
 const BIDI_PATH = '/session'
-/** From RFC 6455. */
-const ACCEPT_GUID = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11'
 
 export interface UpstreamOptions {
   readonly session: GatewaySession
@@ -27,23 +22,11 @@ export interface UpstreamOptions {
   readonly signal: AbortSignal
 }
 
-/** The browser answered, but did not open a websocket. */
-class NotUpgraded extends Error {
-  readonly status: number
-  readonly headers: ReadonlyMap<string, string>
-
-  constructor(status: number, headers: ReadonlyMap<string, string>) {
-    super('The browser did not open a websocket')
-    this.status = status
-    this.headers = headers
-  }
-}
-
 /** Returns a paused stream that starts with the first frame. */
 export async function openUpstream(options: UpstreamOptions): Promise<Duplex> {
   const { session, signal } = options
   try {
-    return await open(options)
+    return (await takePrepared(options)) ?? (await open(options))
   } catch (error) {
     if (signal.aborted || session.ending.aborted) throw unreachable(session, error)
     if (error instanceof NotUpgraded) {
@@ -58,6 +41,19 @@ export async function openUpstream(options: UpstreamOptions): Promise<Duplex> {
     } catch (error) {
       if (left === 1 || signal.aborted || session.ending.aborted) throw unreachable(session, error)
     }
+  }
+}
+
+/** Undefined unless this is the first client of a browser that was started in advance. */
+async function takePrepared({ session, target, signal }: UpstreamOptions): Promise<Duplex | undefined> {
+  if (target.purpose !== 'cdp' || target.devtoolsPath !== undefined) return undefined
+  const taking = session.preparedClient?.()
+  if (!taking) return undefined
+  try {
+    return await unlessAborted(taking, signal)
+  } catch (error) {
+    void taking.then((late) => late?.destroy()).catch(() => {})
+    throw error
   }
 }
 
@@ -96,28 +92,12 @@ export function unreachable(session: GatewaySession, cause: unknown): AppError {
     : new AppError('unavailable', 'Cannot reach the browser of the session in time; try again', { cause })
 }
 
-export function acceptOf(key: string): string {
-  return createHash('sha1')
-    .update(key + ACCEPT_GUID)
-    .digest('base64')
-}
-
 async function open(options: UpstreamOptions, { isSecond = false } = {}): Promise<Duplex> {
   const { session, target, key, signal } = options
   const path = await unlessAborted(pathOf(options, isSecond), signal)
   const stream = await session.connect(linkPurposeOf(target), signal)
-  try {
-    stream.on('error', () => {})
-    stream.write(
-      `GET ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n` +
-        `Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: ${key}\r\n\r\n`,
-    )
-    checkHead(await readHead(stream, signal), key)
-    return stream
-  } catch (error) {
-    stream.destroy()
-    throw error
-  }
+  await openWebsocket(stream, { path, key, signal })
+  return stream
 }
 
 function linkPurposeOf({ purpose }: UpstreamOptions['target']): LinkPurpose {
@@ -135,53 +115,4 @@ async function pathOf(
   const path = target.devtoolsPath ?? (await session.devtoolsPath({ isKnownWrong }))
   if (!devtoolsPathPattern.test(path)) throw new Error('The browser has an unusable DevTools path')
   return path
-}
-
-function checkHead(head: string, key: string): void {
-  const [status = '', ...lines] = head.split('\r\n')
-  const [, code = '0'] = /^HTTP\/1\.1 (\d{3})(?: |$)/.exec(status) ?? []
-  const headers = new Map<string, string>()
-  for (const line of lines) {
-    const colon = line.indexOf(':')
-    headers.set(line.slice(0, colon).trim().toLowerCase(), line.slice(colon + 1).trim())
-  }
-  if (code !== '101') throw new NotUpgraded(Number(code), headers)
-  if (headers.get('upgrade')?.toLowerCase() !== 'websocket')
-    throw new Error('The browser upgraded to another protocol')
-  if (headers.get('sec-websocket-accept') !== acceptOf(key))
-    throw new Error('The browser sent a wrong Sec-WebSocket-Accept')
-  if (headers.has('sec-websocket-extensions') || headers.has('sec-websocket-protocol')) {
-    throw new Error('The browser chose an extension or protocol that was not offered')
-  }
-}
-
-/** Reads up to the empty line; later bytes stay in the paused stream. */
-function readHead(stream: Duplex, signal: AbortSignal): Promise<string> {
-  return new Promise((resolve, reject) => {
-    let head: Buffer = Buffer.alloc(0)
-    const settle = (error?: Error) => {
-      stream.off('data', onData).off('end', onEnd).off('close', onEnd).off('error', settle)
-      signal.removeEventListener('abort', onAbort)
-      if (error) reject(error)
-    }
-    const onAbort = () => settle(signal.reason as Error)
-    const onEnd = () => settle(new Error('The browser closed the connection'))
-    const onData = (chunk: Buffer) => {
-      const seen = Math.max(0, head.length - HEAD_END.length)
-      head = head.length === 0 ? chunk : Buffer.concat([head, chunk])
-      const end = head.indexOf(HEAD_END, seen)
-      if (end === -1 ? head.length > MAX_HEAD_BYTES : end > MAX_HEAD_BYTES) {
-        return settle(new Error('The response headers of the browser are too long'))
-      }
-      if (end === -1) return
-      stream.pause()
-      settle()
-      const rest = head.subarray(end + HEAD_END.length)
-      if (rest.length > 0) stream.unshift(rest)
-      resolve(head.toString('latin1', 0, end))
-    }
-    stream.on('data', onData).on('end', onEnd).on('close', onEnd).on('error', settle)
-    signal.addEventListener('abort', onAbort)
-    if (signal.aborted) onAbort()
-  })
 }

@@ -28,6 +28,11 @@ export interface Session {
   stayAwake(): Disposable
   /** Wakes the instance and connects to it. The caller must hold the session. */
   connect(purpose: LinkPurpose, signal: AbortSignal): Promise<Duplex>
+  /**
+   * A websocket to the whole browser that was opened before its client came, at most once: a paused stream, before its first
+   * frame. The caller must hold the session.
+   */
+  preparedClient?(): Promise<Duplex | undefined>
   /** Path of Chromium's browser-wide websocket, which changes with each start of Chromium. */
   devtoolsPath(options?: { isKnownWrong?: boolean }): Promise<string>
   /** Gives access to the agent and keeps the session awake until the loan is disposed. */
