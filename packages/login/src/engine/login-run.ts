@@ -6,6 +6,7 @@ import { Explanation } from '../explain/explanation.ts'
 import { allowedHosts, isOf, ownHosts } from '../hosts/hosts.ts'
 import { mask } from '../rules/mask.ts'
 import type { Checks, PlanStep } from '../run/memory.ts'
+import { isAboutCaptcha } from '../rules/captcha-kind.ts'
 import { readPage } from '../rules/read-page.ts'
 import type { Complaint, Confirm, ReadChoice, ReadField, ReadForm, Reading } from '../rules/reading.ts'
 import { submitOf } from '../rules/submit.ts'
@@ -401,6 +402,11 @@ export class LoginRun {
       return reading.hasCaptcha && this.#canPassCaptcha
         ? this.#leaveCaptcha(snapshot, reading, form)
         : this.#awaitAnswer(snapshot, reading, form)
+    if (became !== 'another' && this.#isWrongCaptcha(reading, became)) {
+      if (!this.#canPassCaptcha) throw captchaBlocked()
+      this.#sent = undefined
+      return this.#fill(snapshot, reading, form)
+    }
     if (became !== 'another') return this.#onRefusal(snapshot, reading, form, became)
     if (times >= MAX_SAME_FORMS)
       throw new LoginFailed(
@@ -453,6 +459,11 @@ export class LoginRun {
         'Cannot complete the login: the website did not respond to the submitted form',
       )
     return this.#browser.lookForChange(4_000)
+  }
+
+  /** The solver was wrong, and nobody has judged the password. */
+  #isWrongCaptcha({ hasCaptcha }: Reading, { text }: Complaint): boolean {
+    return hasCaptcha && this.#solver.hasAnswered && isAboutCaptcha(text)
   }
 
   get #canPassCaptcha(): boolean {

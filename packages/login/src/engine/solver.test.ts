@@ -99,3 +99,40 @@ test('without an answer a login alone is blocked, and a person is asked', async 
   assert.ok(!acts.some(({ act }) => act === 'click'))
   await assert.rejects(solved(withWidget(), [undefined], true), /the person is asked/)
 })
+
+const imagePage = (document: number, text = '') =>
+  page({
+    document,
+    text,
+    elements: [
+      field({ label: 'Username', name: 'username', has_value: true }),
+      password({ has_value: true }),
+      field({ label: 'Type the characters you see', name: 'captcha' }),
+      button('Log in'),
+    ],
+    messages: text ? [{ text, kind: 'alert', group: 1 }] : [],
+  })
+
+const withWrongAnswers = async (isAttended: boolean) => {
+  let document = 1
+  let asked = 0
+  const script: Script = {
+    page: imagePage(document),
+    onAct({ act }) {
+      if (act === 'click') script.page = imagePage(++document, 'The characters do not match the picture.')
+    },
+    answer: ({ externalAction }) => {
+      throw new Error(externalAction ?? 'asked for values')
+    },
+  }
+  const solveCaptcha = () => Promise.resolve({ text: `wrong${++asked}` })
+  const played = await play(script, { known, isAttended, solveCaptcha })
+  return { ...played, asked }
+}
+
+test('a wrong answer is not a wrong password: there is another try, and then the person or the end', async () => {
+  const { outcome, asked } = await withWrongAnswers(false)
+  assert.equal(!outcome.isSuccess && outcome.code, 'captcha_blocked')
+  assert.equal(asked, 2)
+  await assert.rejects(withWrongAnswers(true), /Solve it in the browser/)
+})

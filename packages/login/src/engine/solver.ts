@@ -14,11 +14,17 @@ export class Solver {
   readonly #browser: Browser
   readonly #hosts: readonly string[]
   #tries = 0
+  #hasAnswered = false
 
   constructor(options: LoginOptions, browser: Browser, hosts: readonly string[]) {
     this.#options = options
     this.#browser = browser
     this.#hosts = hosts
+  }
+
+  /** Whether an answer of the solver was submitted, so that the website may be refusing that. */
+  get hasAnswered(): boolean {
+    return this.#hasAnswered
   }
 
   get canTry(): boolean {
@@ -43,6 +49,7 @@ export class Solver {
       return false
     }
     tell(`asked the solver for the captcha (${kind}), which has an answer`)
+    this.#hasAnswered = true
     const hosts = [...this.#hosts]
     if ('text' in answer) {
       const value = answer.text.slice(0, MAX_ANSWER_LENGTH)

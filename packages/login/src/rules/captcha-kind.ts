@@ -1,6 +1,8 @@
 // Which captcha a page shows, as far as its addresses and fields tell.
 import type { ElementSnapshot, PageSnapshot } from '@berth/contracts/page-snapshot'
 import type { CaptchaKind } from '../run/captcha.ts'
+import { captchaWords, passwordWords } from '../words/fields.ts'
+import { fold } from '../words/match.ts'
 import { roleOf } from './fields.ts'
 
 const makers: readonly (readonly [CaptchaKind, RegExp])[] = [
@@ -11,6 +13,15 @@ const makers: readonly (readonly [CaptchaKind, RegExp])[] = [
   ['recaptcha', /recaptcha/i],
 ]
 const MAX_KEY_LENGTH = 200
+/** A website that says this did not refuse the password. */
+const ABOUT_IMAGE =
+  /\b(characters?|picture|image|symbols|letters)\b|zeichen|\bbild|caract|immagine|imagen|символ|картин|字符|文字|画像/i
+
+export function isAboutCaptcha(text: string): boolean {
+  const words = fold(text)
+  return captchaWords.in(words) || (ABOUT_IMAGE.test(words) && !passwordWords.in(words))
+}
+
 /** Around the field, where the image is: above it, or beside it. */
 const ABOVE = 240
 const BESIDE = 320
