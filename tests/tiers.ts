@@ -21,6 +21,7 @@ const withoutServer = [
   'tests/fixtures/login-zoo/kit/totp.test.ts',
   'tests/hostile/upstream-proxies.test.ts',
   'tests/instances/devtools-sockets.test.ts',
+  'tests/instances/sound-server.test.ts',
 ]
 
 /** Whole files that only `npm run test:full` runs, and why a change does not wait for them. */

@@ -65,7 +65,7 @@ while time.time() < until:
 test('a false sound server gets no more into a recording than there was time for', async () => {
   await eventually(
     'the flood is over',
-    async () => (await shell(server, id, 'pgrep -f flood.py')) === '',
+    async () => (await shell(server, id, 'pgrep -f [f]lood.py')) === '',
     30_000,
   )
   await withCdp(session.cdp_ws_url, async (cdp) => {
@@ -87,7 +87,7 @@ while True:
         while True: each.send(noise)
     except OSError: pass
 `)
-  await eventually('it listens', async () => (await shell(server, id, 'pgrep -f flood.py')) !== '')
+  await eventually('it listens', async () => (await shell(server, id, 'pgrep -f [f]lood.py')) !== '')
   await delay(500)
   const replay = await startReplay(server, id, { record_audio: true })
   const startedAt = Date.now()
@@ -95,7 +95,7 @@ while True:
   await playsStill()
   await stopReplay(server, id, replay)
   const seconds = (Date.now() - startedAt) / 1000
-  await shell(server, id, 'pkill -f flood.py')
+  await shell(server, id, 'pkill -f [f]lood.py')
   const video = await downloadReplay(server, id, replay)
   const sound = soundOf(video)
   assert.ok(sound.length / 44_100 < seconds + 1, `${sound.length / 44_100} s of sound in ${seconds} s`)
@@ -114,7 +114,7 @@ while time.time() < until:
     except OSError: pass
     time.sleep(0.05)
 `)
-  await eventually('it is over', async () => (await shell(server, id, 'pgrep -f flood.py')) === '', 30_000)
+  await eventually('it is over', async () => (await shell(server, id, 'pgrep -f [f]lood.py')) === '', 30_000)
   await playsStill()
   const replay = await startReplay(server, id).then(
     (started) => started,

@@ -5,22 +5,27 @@ export const SERVER = '/usr/bin/pulseaudio'
 /** What recordings and viewers get: 16 bits, little endian. */
 export const soundFormat = { rate: SOUND_RATE, channels: SOUND_CHANNELS } as const
 
-/** It ends when nobody has been connected for this time. */
-const IDLE_SECONDS = 20
 /** What a page sees, once it may know the names of devices: as on a computer of today. */
 const DESCRIPTION = 'Built-in Audio Analog Stereo'
 const FORMAT = `rate=${soundFormat.rate} channels=${soundFormat.channels} format=s16le`
 
-export interface SoundFiles {
+export interface SoundStart {
   /** For what PulseAudio wants to write. */
   readonly directory: string
   /** Where programs connect. The server gets the socket itself as descriptor 3. */
   readonly socket: string
   /** Where the agent gets what is played. */
   readonly output: string
+  /** It ends when nobody has been connected for this time. */
+  readonly idleSeconds: number
 }
 
-export function commandOf({ directory, socket, output }: SoundFiles): [string, string[], NodeJS.ProcessEnv] {
+export function commandOf({
+  directory,
+  socket,
+  output,
+  idleSeconds,
+}: SoundStart): [string, string[], NodeJS.ProcessEnv] {
   const modules = [
     // No rewinding: what is played is decided at most 50 ms ahead, so that recordings have it in time.
     `module-null-sink sink_name=speakers ${FORMAT} norewinds=1 sink_properties="device.description='${DESCRIPTION}'"`,
@@ -34,7 +39,7 @@ export function commandOf({ directory, socket, output }: SoundFiles): [string, s
     '--use-pid-file=no',
     '--disallow-module-loading=yes',
     '--disallow-exit=no',
-    `--exit-idle-time=${IDLE_SECONDS}`,
+    `--exit-idle-time=${idleSeconds}`,
     // Memory of programs is not mapped: everything comes through the socket.
     '--disable-shm=yes',
     '--realtime=no',

@@ -16,6 +16,7 @@ export class Listener {
   readonly path: string
   readonly descriptor: number
   #watched: Socket | undefined
+  #isClosed = false
 
   constructor(path: string, calls: NativeCalls) {
     if (Buffer.byteLength(path) > MAX_PATH_BYTES) throw new Error(`the path ${path} is too long for a socket`)
@@ -40,6 +41,8 @@ export class Listener {
   /** Calls back once somebody waits. Whoever serves the socket then accepts. */
   onWaiting(tell: () => void): void {
     this.#watched?.destroy()
+    // Its number may be another descriptor's by now.
+    if (this.#isClosed) return
     // Reading is tried only when somebody waits, and then fails, because nothing can be read from a listening socket.
     const watched = new Socket({ fd: this.#calls.dup(this.descriptor), readable: true, writable: false })
     this.#watched = watched
@@ -49,6 +52,8 @@ export class Listener {
   }
 
   close(): void {
+    if (this.#isClosed) return
+    this.#isClosed = true
     this.#watched?.destroy()
     this.#watched = undefined
     if (this.descriptor >= 0) this.#calls.close(this.descriptor)

@@ -4,12 +4,13 @@ import { connect, type Socket } from 'node:net'
 import { soundFormat } from './command.ts'
 
 const FRAME_BYTES = 2 * soundFormat.channels
-/** Pieces that come so much later than those before them end leave a gap. */
-const GAP_MS = 150
-/** More sound than there was time for is no sound of ours. */
-const MAX_AHEAD_MS = 500
-/** How far each piece corrects the clock. */
-const CORRECTION = 0.02
+/** Pieces that all came late for so long are late: there was a gap. */
+const WINDOW_MS = 1_000
+/** So late a piece is after a gap, whatever comes next. */
+const GAP_MS = 2_000
+/** More sound than there was time for is no sound of ours. What the sound server keeps for us comes at once. */
+const MAX_AT_ONCE_MS = 5_000
+const FIRST_MS = 500
 const RETRY_MS = 500
 /** Node reads at most 64 KiB at once. */
 const SILENCE = Buffer.alloc(64 * 1024 + FRAME_BYTES)
@@ -42,6 +43,8 @@ export class SoundOutput {
   #rest: Buffer = Buffer.alloc(0)
   /** When the next piece is expected. */
   #next: number | undefined
+  #window = { from: 0, leastLate: Infinity }
+  #allowance = { ms: 0, at: 0 }
 
   constructor(server: PlayedSound) {
     this.#server = server
@@ -103,18 +106,40 @@ export class SoundOutput {
   }
 
   /**
-   * A piece is heard from the moment at which it arrives. But arrivals are irregular and sound is not, so each piece
-   * follows the one before, and only the average of the arrivals counts. Undefined for what must be too much.
+   * A piece is heard from the moment at which it is sent. On a busy machine it arrives later, and then others at once. So
+   * each piece follows the one before, and only the earliest arrivals tell the time. Undefined for what must be too much.
    */
   #timeOf(durationMs: number): number | undefined {
     const now = performance.now()
-    const late = this.#next === undefined ? Infinity : now - this.#next
-    if (late < -MAX_AHEAD_MS) return undefined
-    const at = late > GAP_MS ? now : this.#next! + late * CORRECTION
-    this.#next = at + durationMs
+    if (this.#next === undefined) {
+      this.#next = now
+      this.#window = { from: now, leastLate: Infinity }
+      this.#allowance = { ms: FIRST_MS, at: now }
+    }
+    const earned = this.#allowance.ms + now - this.#allowance.at
+    this.#allowance = { ms: Math.min(earned, MAX_AT_ONCE_MS), at: now }
+    if (durationMs > this.#allowance.ms) return undefined
+    this.#allowance.ms -= durationMs
+    const late = now - this.#next
+    if (late < 0 || late > GAP_MS) this.#move(late, now)
+    else {
+      this.#window.leastLate = Math.min(this.#window.leastLate, late)
+      if (now - this.#window.from > WINDOW_MS) this.#move(this.#window.leastLate, now)
+    }
+    const at = this.#next
+    this.#next += durationMs
     return at
   }
+
+  #move(byMs: number, now: number): void {
+    this.#next! += byMs
+    this.#window = { from: now, leastLate: Infinity }
+  }
 }
+
+/** Whole frames. */
+export const bytesOf = (durationMs: number): number =>
+  Math.trunc((durationMs * soundFormat.rate) / 1000) * FRAME_BYTES
 
 export const durationOf = (bytes: number): number => (bytes / FRAME_BYTES / soundFormat.rate) * 1000
 

@@ -1,7 +1,7 @@
 // The sound of a session: a PulseAudio without real devices. It starts when a program connects for the first time, and
 // ends by itself when nobody has been connected for a while. Until then only a socket listens.
 import type { ChildProcess } from 'node:child_process'
-import { mkdirSync } from 'node:fs'
+import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { log } from '../log/log.ts'
 import { LineCutter } from '../log/line-cutter.ts'
@@ -21,7 +21,9 @@ const MAX_FAILURES = 3
 const PAUSE_MS = 1_000
 const MAX_OUTPUT_CHARACTERS = 1_000
 /** Chromium plays again within this time, or stays connected for nothing. */
-const UNUSED_MS = 60_000
+const UNUSED_SECONDS = 60
+/** The server ends when nobody has been connected for this time. */
+const IDLE_SECONDS = 20
 
 /** What the server says of itself. Names that programs choose are never at the start of a line. */
 const STARTED = /^I: \[pulseaudio\] main\.c: Daemon startup complete\.$/
@@ -38,6 +40,8 @@ export interface SoundServerOptions {
   readonly onPlaying: (isPlaying: boolean) => void
   /** The server runs, and nobody has played or listened for a while. */
   readonly onUnused: () => void
+  /** For tests. */
+  readonly seconds?: { readonly unused: number; readonly idle: number }
 }
 
 export class SoundServer {
@@ -52,9 +56,11 @@ export class SoundServer {
   #streams = 0
   #unused: NodeJS.Timeout | undefined
   readonly #onUnused: () => void
+  readonly #seconds: { readonly unused: number; readonly idle: number }
   #silence: NodeJS.Timeout | undefined
 
-  constructor({ temporary, calls, onPlaying, onUnused }: SoundServerOptions) {
+  constructor({ temporary, calls, onPlaying, onUnused, seconds }: SoundServerOptions) {
+    this.#seconds = seconds ?? { unused: UNUSED_SECONDS, idle: IDLE_SECONDS }
     this.#onUnused = onUnused
     this.#directory = join(temporary, '.sound')
     this.#onPlaying = onPlaying
@@ -103,12 +109,15 @@ export class SoundServer {
   #start(): void {
     const { path, descriptor } = this.#listener!
     const startedAt = performance.now()
+    // Of a server that was killed.
+    rmSync(this.outputSocket, { force: true })
     let output = ''
     const cutter = new LineCutter()
     const [command, words, env] = commandOf({
       directory: this.#directory,
       socket: path,
       output: this.outputSocket,
+      idleSeconds: this.#seconds.idle,
     })
     const server = spawnAsUser(command, words, { stdio: ['ignore', 'ignore', 'pipe', descriptor], env })
     this.#server = server
@@ -150,7 +159,7 @@ export class SoundServer {
   #count(change: number): void {
     this.#streams = Math.max(0, this.#streams + change)
     clearTimeout(this.#unused)
-    if (this.#streams === 0) this.#unused = setTimeout(this.#onUnused, UNUSED_MS)
+    if (this.#streams === 0) this.#unused = setTimeout(this.#onUnused, this.#seconds.unused * 1000)
   }
 
   #onState(isPlaying: boolean): void {

@@ -1,13 +1,14 @@
 // The sound of one recording. While all is silent nothing is encoded and nothing recorded: the server fills the gaps with
-// silence. So each run of the encoder has a time of its own, and sound cannot drift away from the pictures.
-import { durationOf, type SoundOutput, type SoundPiece } from '../../sound/sound-output.ts'
+// silence. So each run of the encoder has a time of its own, and sound cannot drift away from the pictures. Within a run, a gap is
+// filled: starting an encoder takes long on a busy machine.
+import { bytesOf, durationOf, type SoundOutput, type SoundPiece } from '../../sound/sound-output.ts'
 import { AacEncoder } from './aac-encoder.ts'
 
 /** A pause that is shorter is encoded with the sound around it. */
 const PAUSE_MS = 3_000
 /** Encoders of runs that are over and not yet done; then sound is left out. */
 const MAX_ENDING = 3
-/** Sound that is so far from where it should be starts a new run. */
+/** Sound that is further from where it should be is moved. */
 const MAX_SHIFT_MS = 40
 
 export interface SoundTrackOptions {
@@ -45,16 +46,24 @@ export class SoundTrack {
   #take({ samples, at, isSilent }: SoundPiece): void {
     const timeMs = at - this.#options.startedAt
     const run = this.#run
-    const isOff = run && (run.encoder.isOver || Math.abs(run.nextMs - timeMs) > MAX_SHIFT_MS)
-    if (run && (isOff || (isSilent && timeMs - run.soundAtMs > PAUSE_MS))) this.#endRun()
+    const gapMs = run ? timeMs - run.nextMs : 0
+    const isPause = run && Math.max(gapMs, isSilent ? timeMs - run.soundAtMs : 0) > PAUSE_MS
+    if (isPause || run?.encoder.isOver) this.#endRun()
     if (isSilent && !this.#run) return
     // What was played before the first picture.
     if (timeMs < 0 || (!this.#run && this.#ending.size >= MAX_ENDING)) return
     this.#run ??= this.#begin(timeMs)
-    const now = this.#run
-    if (!now.encoder.write(samples)) return this.#endRun()
-    now.nextMs += durationOf(samples.length)
-    if (!isSilent) now.soundAtMs = now.nextMs
+    this.#write(this.#run, { samples, gapMs: timeMs - this.#run.nextMs })
+    if (this.#run && !isSilent) this.#run.soundAtMs = this.#run.nextMs
+  }
+
+  /** Fills a gap, and leaves out what there is already. */
+  #write(run: Run, { samples, gapMs }: { samples: Buffer; gapMs: number }): void {
+    const shift = Math.abs(gapMs) > MAX_SHIFT_MS ? bytesOf(gapMs) : 0
+    const whole = shift > 0 ? Buffer.concat([Buffer.alloc(shift), samples]) : samples.subarray(-shift)
+    if (whole.length === 0) return
+    if (!run.encoder.write(whole)) return this.#endRun()
+    run.nextMs += durationOf(whole.length)
   }
 
   #begin(startMs: number): Run {
