@@ -143,6 +143,7 @@ const fullOnly: Readonly<Record<string, string>> = {
   'tests/e2e/silence.test.ts': 'watches an idle server for a long time',
   'tests/e2e/sound.test.ts':
     'recordings of two kinds of browsers in real time; the unit tests of codecs and replays stay',
+  'tests/e2e/live-sound.test.ts': 'viewers of real browsers who listen; the same stay',
   'tests/hostile/sound.test.ts': 'floods of streams in a real session; the same stay',
   'tests/examples/examples.test.ts': 'every example with real browsers; the blocks of docs stay',
   'tests/faults/apps.test.ts': 'kills among invocations; tests/e2e/apps.test.ts stays',

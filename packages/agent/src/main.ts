@@ -143,6 +143,7 @@ const api = createApi({
 
 const screen = new Screen({
   chromium,
+  sound: soundOutput,
   loadHeadlessViewer: async () => (await unpack('computer')).watchHeadless,
   loadDisplayViewer: async () => (await unpack('recording')).watchDisplay,
   onViewers: (viewers) => state.update({ viewers }),

@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import { after, test, type TestContext } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
 import type { Display } from '../display/display.ts'
+import { SoundOutput } from '../sound/sound-output.ts'
 import { watchDisplay } from './display-viewer.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'berth-test-'))
@@ -20,6 +21,12 @@ const PIECES = 200
 const PIECE = 100
 /** Never asked for anything: nothing moves. */
 const display = {} as Display
+const sound = new SoundOutput({
+  isThere: false,
+  isRunning: false,
+  outputSocket: '',
+  onRunning: () => ({ [Symbol.dispose]: () => {} }),
+})
 const OPENING = Buffer.concat([
   Buffer.from('RFB 003.008\n'),
   Buffer.from([1, 1]),
@@ -38,7 +45,7 @@ async function pair(t: TestContext): Promise<{ far: Socket; near: Socket }> {
 /** A viewer and the X server it watches, after their opening. */
 async function watching(t: TestContext, { bits, depth }: { bits: number; depth: number }) {
   const [viewer, screen] = [await pair(t), await pair(t)]
-  watchDisplay(viewer.near, screen.near, display)
+  watchDisplay(viewer.near, screen.near, { display, sound })
   const received: Buffer[] = []
   viewer.far.on('data', (chunk: Buffer) => received.push(chunk))
   const has = async (bytes: number) => {

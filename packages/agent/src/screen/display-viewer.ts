@@ -16,7 +16,9 @@ import { Motion, type Audience } from './motion/motion.ts'
 import type { MotionPicture } from './motion/stream.ts'
 import { Movement } from './movement.ts'
 import { fence, isAnswer, updateOf, updatesOf, wholeOf, type Region } from '@berth/codecs/rfb/viewer-messages'
+import type { SoundOutput } from '../sound/sound-output.ts'
 import { pathExists } from '../user/path-exists.ts'
+import { ViewerSound } from './viewer-sound.ts'
 
 /** With this many unanswered pictures, a viewer gets no more until it answers. */
 const MANY_UNDER_WAY = 8
@@ -41,16 +43,21 @@ const TRUE_COLOUR = { bits: 32, depth: 24 }
 
 const motions = new WeakMap<Display, Motion>()
 
-export function watchDisplay(link: Socket, screen: Socket, display: Display): void {
+export function watchDisplay(
+  link: Socket,
+  screen: Socket,
+  { display, sound }: { display: Display; sound: SoundOutput },
+): void {
   const motion = motions.get(display) ?? new Motion(display)
   motions.set(display, motion)
-  new DisplayViewer(link, screen, motion).start()
+  new DisplayViewer(link, screen, { motion, sound }).start()
 }
 
 class DisplayViewer implements Audience {
   readonly #link: Socket
   readonly #screen: Socket
   readonly #motion: Motion
+  readonly #sound: ViewerSound
   readonly #movement = new Movement()
   readonly #fromViewer = new RfbClientMessages()
   /** Undefined after the X server sent something that we cannot parse. */
@@ -72,10 +79,11 @@ class DisplayViewer implements Audience {
   #restUntil = 0
   #timer: NodeJS.Timeout | undefined
 
-  constructor(link: Socket, screen: Socket, motion: Motion) {
+  constructor(link: Socket, screen: Socket, { motion, sound }: { motion: Motion; sound: SoundOutput }) {
     this.#link = link
     this.#screen = screen
     this.#motion = motion
+    this.#sound = new ViewerSound(link, sound, () => this.#fromScreen?.isBetween ?? false)
     this.#fromScreen = new RfbScreenMessages({
       onUpdate: (pixels) => this.#onUpdate(pixels),
       onResize: () => this.#onResize(),
@@ -157,6 +165,7 @@ class DisplayViewer implements Audience {
       this.#opened++
       return message
     }
+    if (this.#sound.hear(message)) return undefined
     switch (message[0]) {
       case rfbMessages.setPixelFormat:
         this.#hasTrueColour = message[4] === TRUE_COLOUR.bits && message[5] === TRUE_COLOUR.depth
@@ -184,10 +193,9 @@ class DisplayViewer implements Audience {
     const { h264, tight, fence: fences, continuousUpdates } = rfbEncodings
     const needed = [h264, tight, fences, continuousUpdates]
     this.#takesVideo = needed.every((each) => encodings.includes(each)) && pathExists(ENCODER)
-    if (!this.#takesVideo) {
-      this.#leave()
-      return message
-    }
+    if (!this.#takesVideo) this.#leave()
+    // Sound, too, goes between messages, so they must be followed. An X server takes Tight if it may.
+    if (!encodings.includes(tight)) return message
     return setEncodings(encodings.filter(canFollow))
   }
 
@@ -241,6 +249,7 @@ class DisplayViewer implements Audience {
 
   /** Pictures go between the messages of the X server. */
   #send(): void {
+    if (this.#fromScreen?.isBetween) this.#sound.send()
     while (this.#waiting.length > 0 && this.#fromScreen?.isBetween) {
       const picture = this.#waiting.shift()!
       this.#underWay++

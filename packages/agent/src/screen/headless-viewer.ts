@@ -5,7 +5,9 @@ import { readEncodings, RFB_VERSION, RfbClientMessages, rfbMessages } from '@ber
 import type { Chromium } from '../chromium/chromium.ts'
 import { computerOf } from '../control/computer/computer.ts'
 import { log } from '../log/log.ts'
+import type { SoundOutput } from '../sound/sound-output.ts'
 import { HeadlessInput } from './headless-input.ts'
+import { ViewerSound } from './viewer-sound.ts'
 import { Screencast, type Audience, type Picture } from './screencast.ts'
 
 const NO_SECURITY = 1
@@ -18,10 +20,13 @@ const MAX_JPEG_BYTES = 2 ** 22 - 1
 
 const screencasts = new WeakMap<Chromium, Screencast>()
 
-export function watchHeadless(link: Socket, chromium: Chromium): void {
+export function watchHeadless(
+  link: Socket,
+  { chromium, sound }: { chromium: Chromium; sound: SoundOutput },
+): void {
   const screencast = screencasts.get(chromium) ?? new Screencast(chromium)
   screencasts.set(chromium, screencast)
-  new HeadlessViewer(link, { chromium, screencast }).start()
+  new HeadlessViewer(link, { chromium, screencast, sound }).start()
 }
 
 class HeadlessViewer implements Audience {
@@ -29,6 +34,7 @@ class HeadlessViewer implements Audience {
   readonly #chromium: Chromium
   readonly #screencast: Screencast
   readonly #input: HeadlessInput
+  readonly #sound: ViewerSound
   readonly #messages = new RfbClientMessages()
   #opened = 0
   #takesTight = false
@@ -36,7 +42,11 @@ class HeadlessViewer implements Audience {
   #size: { width: number; height: number }
   #shown: Picture | undefined
 
-  constructor(link: Socket, { chromium, screencast }: { chromium: Chromium; screencast: Screencast }) {
+  constructor(
+    link: Socket,
+    { chromium, screencast, sound }: { chromium: Chromium; screencast: Screencast; sound: SoundOutput },
+  ) {
+    this.#sound = new ViewerSound(link, sound, () => true)
     this.#link = link
     this.#chromium = chromium
     this.#screencast = screencast
@@ -85,6 +95,7 @@ class HeadlessViewer implements Audience {
 
   #take(message: Buffer): void {
     if (this.#opened < 3) return this.#open()
+    if (this.#sound.hear(message)) return
     switch (message[0]) {
       case rfbMessages.setEncodings:
         this.#takesTight ||= readEncodings(message).includes(TIGHT)

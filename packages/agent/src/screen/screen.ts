@@ -4,6 +4,7 @@ import { connect, type Socket } from 'node:net'
 import { pause } from '@berth/kit/pause'
 import type { Chromium } from '../chromium/chromium.ts'
 import { log } from '../log/log.ts'
+import type { SoundOutput } from '../sound/sound-output.ts'
 import type { watchDisplay } from './display-viewer.ts'
 import type { watchHeadless } from './headless-viewer.ts'
 
@@ -13,6 +14,7 @@ const RETRY_MS = 50
 
 export interface ScreenOptions {
   readonly chromium: Chromium
+  readonly sound: SoundOutput
   readonly loadHeadlessViewer: () => Promise<typeof watchHeadless>
   readonly loadDisplayViewer: () => Promise<typeof watchDisplay>
   /** Called with the number of viewers. */
@@ -43,7 +45,7 @@ export class Screen {
   }
 
   async #pass(link: Socket): Promise<void> {
-    const { chromium, loadHeadlessViewer, loadDisplayViewer } = this.#options
+    const { chromium, sound, loadHeadlessViewer, loadDisplayViewer } = this.#options
     const deadline = performance.now() + WAIT_MS
     while (!link.destroyed) {
       const left = deadline - performance.now()
@@ -51,12 +53,12 @@ export class Screen {
       if (browser !== 'ready' || left <= 0) break
       if (chromium.looks!.headless) {
         const watch = await loadHeadlessViewer()
-        return watch(link, chromium)
+        return watch(link, { chromium, sound })
       }
       const display = await dial(chromium.display.rfbSocket)
       if (display) {
         const watch = await loadDisplayViewer()
-        return watch(link, display, chromium.display)
+        return watch(link, display, { display: chromium.display, sound })
       }
       // Chromium has ended; its exit event has not arrived yet.
       await pause(RETRY_MS)

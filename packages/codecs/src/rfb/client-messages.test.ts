@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { soundRequest, wantsSound } from './sound-messages.ts'
 import { test } from 'node:test'
 import { MAX_CUT_TEXT_BYTES, RFB_VERSION, RfbClientMessages, RfbError } from './client-messages.ts'
 
@@ -37,7 +38,17 @@ test('an unknown or too long message is refused before it is stored', () => {
     tooLong.writeInt32BE(length, 4)
     assert.throws(() => new RfbClientMessages().split(Buffer.concat([opening, tooLong])), RfbError)
   }
-  for (const bytes of [[1], [7], [255, 1], [252], [2, 0, 255, 255]]) {
+  for (const bytes of [[1], [7], [255, 2], [255, 1, 0, 2], [252], [2, 0, 255, 255]]) {
     assert.throws(() => new RfbClientMessages().split(Buffer.concat([opening, Buffer.from(bytes)])), RfbError)
   }
+})
+
+test('a viewer asks for sound, and for silence', () => {
+  const splitter = new RfbClientMessages()
+  splitter.split(opening)
+  const asked = [soundRequest(true), soundRequest(false)]
+  const found = splitter.split(Buffer.concat(asked))
+  assert.deepEqual(found, asked)
+  assert.deepEqual(found.map(wantsSound), [true, false])
+  assert.equal(wantsSound(Buffer.from([255, 0, 0, 0])), undefined)
 })

@@ -119,6 +119,10 @@ function lengthOf(bytes: Buffer): number {
       if (bytes.length < 2) return 2
       const isKey = bytes[1] === 0
       if (isKey) return 12
+      // Sound: on or off. What changes its format is longer, and unknown here.
+      const isSound = bytes[1] === 1
+      if (isSound && bytes.length < 4) return 4
+      if (isSound && bytes.readUInt16BE(2) <= 1) return 4
       throw new RfbError(`message ${type}.${bytes[1]} is unknown`)
     }
     default:

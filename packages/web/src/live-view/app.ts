@@ -5,24 +5,31 @@ import { Connection } from './connection.ts'
 import { element } from '../shared/elements.ts'
 import { showHandover } from './handover.ts'
 import { explainProblem, Notice } from './notice.ts'
+import { Sound } from './sound.ts'
 import { Typing } from './typing.ts'
 import { Uploads } from './uploads.ts'
 
 const isReadOnly = document.body.dataset['mode'] === 'read_only'
 const problem = document.body.dataset['problem'] ?? ''
 
+const sound = new Sound()
 const notice = new Notice({ onRetry: () => connection.retry() })
 const connection = new Connection({
   target: element('screen'),
   isReadOnly,
   notice,
-  onConnect: (rfb) => {
+  onOpen: (rfb) => sound.readFrom(rfb),
+  onConnect: (rfb, socket) => {
+    sound.use(socket)
     element('tools').hidden = false
     typing?.update()
     // Inside a frame, the embedding page decides about the focus.
     if (!isReadOnly && window === window.top && !typing?.isOpen) rfb.focus({ preventScroll: true })
   },
-  onDisconnect: () => (element('tools').hidden = true),
+  onDisconnect: () => {
+    sound.use(undefined)
+    element('tools').hidden = true
+  },
   onClipboard: (text) => clipboard?.received(text),
 })
 

@@ -16,7 +16,9 @@ export interface ConnectionOptions {
   readonly target: HTMLElement
   readonly isReadOnly: boolean
   readonly notice: Notice
-  readonly onConnect: (rfb: RFB) => void
+  /** Before it has messages. */
+  readonly onOpen: (rfb: RFB) => void
+  readonly onConnect: (rfb: RFB, socket: WebSocket) => void
   readonly onDisconnect: () => void
   readonly onClipboard: (text: string) => void
 }
@@ -45,6 +47,7 @@ export class Connection {
     // Before noVNC sets its own handlers, because noVNC does not report close codes.
     socket.addEventListener('close', (event) => (closing = event))
     const rfb = new RFB(target, socket, { shared: true })
+    this.#options.onOpen(rfb)
     rfb.viewOnly = isReadOnly
     rfb.scaleViewport = true
     rfb.background = 'transparent'
@@ -56,7 +59,7 @@ export class Connection {
       openedAt = performance.now()
       this.#hasShown = true
       notice.connected()
-      this.#options.onConnect(rfb)
+      this.#options.onConnect(rfb, socket)
     })
     rfb.addEventListener('clipboard', (event) => {
       this.#options.onClipboard((event as CustomEvent<{ text: string }>).detail.text)

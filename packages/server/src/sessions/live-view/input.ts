@@ -8,6 +8,7 @@ import {
   rfbMessages,
   setEncodings,
 } from '@berth/codecs/rfb/client-messages'
+import { wantsSound } from '@berth/codecs/rfb/sound-messages'
 import { LoginKeys } from './login-keys.ts'
 
 const NO_SECURITY = 1
@@ -141,6 +142,11 @@ export class Input {
 
   #judge(message: Buffer): void {
     const type = message[0]!
+    // Whoever may watch may listen.
+    if (wantsSound(message) !== undefined) {
+      this.#spend(1)
+      return void this.#out.push(message)
+    }
     if (this.#isLoginStuck && inputs.has(type) && !this.#isForLogin(message)) return this.#spend(1)
     if (forNobody.has(type) || (this.#isReadOnly && inputs.has(type))) return this.#spend(1)
     if (type === rfbMessages.pointer) return this.#point(message)
