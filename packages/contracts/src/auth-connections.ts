@@ -266,7 +266,7 @@ const askedFields = {
   live_view_url: maybe('Live view of the browser, while a flow is in progress'),
 }
 
-export const CaptchaSolverRequest = Strict(
+export const CaptchaSolverRequest = Open(
   {
     url: Text({ description: 'Address that is asked', minLength: 1, maxLength: MAX_URL_LENGTH }),
     secret: hookSecret,

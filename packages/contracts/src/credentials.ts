@@ -1,7 +1,7 @@
 // Values that logins fill in. Clients can write them but never read them.
 import { Type, type Static } from 'typebox'
 import { operation } from './operation.ts'
-import { idOrName, Nullable, OneOf, pageQuery, resourceId, Strict, Text, Timestamp } from './schema.ts'
+import { idOrName, Nullable, OneOf, Open, pageQuery, resourceId, Strict, Text, Timestamp } from './schema.ts'
 
 const tag = 'Credentials'
 
@@ -101,10 +101,10 @@ export const hookSecret = Type.String({
     'Secret of the signatures, by Standard Webhooks: `whsec_` and at least 24 characters of base64. Stored encrypted and never shown',
 })
 
-export const MailboxRequest = Strict(
+export const MailboxRequest = Open(
   {
     imap: Type.Optional(
-      Strict(
+      Open(
         {
           host: Text({ description: 'Host of the IMAP server', minLength: 1, maxLength: 253 }),
           port: Type.Optional(
@@ -133,7 +133,7 @@ export const MailboxRequest = Strict(
       ),
     ),
     http: Type.Optional(
-      Strict(
+      Open(
         {
           url: Text({ description: 'Address that is asked', minLength: 1, maxLength: 2_048 }),
           secret: hookSecret,

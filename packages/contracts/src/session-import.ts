@@ -3,7 +3,7 @@ import { Type, type Static } from 'typebox'
 import { flowTypes } from './auth-connections.ts'
 import { operation } from './operation.ts'
 import { MAX_IMPORT_BYTES } from './session-file.ts'
-import { Nullable, OneOf, Open, resourceId, Strict, Text, Timestamp } from './schema.ts'
+import { Nullable, OneOf, Open, resourceId, Text, Timestamp } from './schema.ts'
 
 export const MAX_COOKIES = 3_000
 export const MAX_ORIGINS = 100
@@ -75,7 +75,7 @@ const StorageState = Open(
   { description: 'What Playwright writes as `storageState`' },
 )
 
-export const ImportSessionRequest = Strict(
+export const ImportSessionRequest = Open(
   {
     storage_state: Type.Optional(StorageState),
     cookies: Type.Optional({

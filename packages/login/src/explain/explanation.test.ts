@@ -136,8 +136,13 @@ test('addresses keep what says which page it is', () => {
 })
 
 test('a drawing escapes what a page writes, and names what the rules took a control for', () => {
+  const at = (y: number) => ({ box: [100, y, 240, 36] })
   const hostile = page({
-    elements: [field({ label: '"><script>alert(1)</script>' }), password(), button('Log in & go')],
+    elements: [
+      field({ label: '"><script>alert(1)</script>', ...at(50) }),
+      password(at(100)),
+      button('Log in & go', at(150)),
+    ],
   })
   const svg = drawingOf({ page: hostile, photo: undefined })!
   assert.ok(!svg.includes('<script'))
