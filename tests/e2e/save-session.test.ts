@@ -14,7 +14,7 @@ import { startServer, tempDir } from '../fixtures/server.ts'
 import { send } from '../fixtures/sessions.ts'
 
 const owner = { after }
-const MAX_MS = 60_000
+const MAX_MS = 120_000
 const EXTENSION = join(import.meta.dirname, '../../extensions/save-session')
 
 /** Chromium derives it from the path. */
@@ -28,7 +28,7 @@ const zoo = await startZoo(owner)
 const server = await startServer(owner, { hasRealInstances: true, env: zoo.allow })
 
 for (const name of ['session-cookies', 'local-storage']) {
-  test(`${name}: the file that the extension saves starts a connection`, { timeout: 180_000 }, async (t) => {
+  test(`${name}: the file that the extension saves starts a connection`, { timeout: 240_000 }, async (t) => {
     const site = zoo.site(name)
     const context = await chromium.launchPersistentContext(tempDir(t), {
       executablePath: '/usr/bin/chromium',
