@@ -54,6 +54,8 @@ export class Recording {
   #clock: NodeJS.Timeout | undefined
   #hasPicture = false
   #lastPictureAt = -Infinity
+  /** Where in the recording the last picture is. */
+  #lastPictureMs = 0
   #lastRecordMs = 0
   #isTaking = false
   #taking: Promise<void> = Promise.resolve()
@@ -179,6 +181,12 @@ export class Recording {
     return this.#hasPicture ? performance.now() - this.#startedAt : 0
   }
 
+  /** Of a picture. It never comes before an earlier one. */
+  #timeOf(shownAt = performance.now()): number {
+    const time = this.#hasPicture ? shownAt - this.#startedAt : 0
+    return (this.#lastPictureMs = Math.max(this.#lastPictureMs, time))
+  }
+
   #add(kind: Exclude<keyof typeof recordKinds, 'end'>, timeMs: number, ...content: Buffer[]): void {
     const time = Math.max(0, Math.round(timeMs))
     this.#lastRecordMs = Math.max(this.#lastRecordMs, time)
@@ -238,8 +246,8 @@ export class Recording {
       const now = performance.now()
       const beat = this.#lastPictureAt + this.#intervalMs
       this.#lastPictureAt = now - beat < this.#intervalMs ? beat : now
-      const newShare = await source.take(async (picture) => {
-        const isTaken = await encoder.write(this.#now(), picture)
+      const newShare = await source.take(async (picture, shownAt) => {
+        const isTaken = await encoder.write(this.#timeOf(shownAt), picture)
         // The recording begins when the encoder has taken the first picture, some time after its start.
         if (isTaken && !this.#hasPicture && !this.#ending && !this.#isOver) this.#begin()
       })

@@ -12,6 +12,8 @@ const LOOK_AGAIN_MS = 100
 const STILL_MS = 250
 /** Chromium sends at most this many without an acknowledgement. */
 const FRAMES_IN_FLIGHT = 2
+/** A picture is hardly older than this; the clock of the machine may have been set. */
+const MAX_AGE_MS = 2_000
 
 export async function openPage(chromium: Chromium, events: SourceEvents): Promise<PictureSource> {
   let page: PageSource | undefined
@@ -29,6 +31,7 @@ class PageSource {
   #isClosed = false
   #sessionId: string | undefined
   #picture: Buffer | undefined
+  #shownAt: number | undefined
   /** Acknowledged when the picture is used, so that Chromium does not make more than are needed. */
   #unanswered: { readonly frame: number; readonly sessionId: string }[] = []
   #lookTimer: NodeJS.Timeout | undefined
@@ -68,7 +71,7 @@ class PageSource {
         if (sessionId === undefined || sessionId !== this.#sessionId) return
         clearTimeout(this.#stillTimer)
         this.#unanswered.push({ frame: params['sessionId'] as number, sessionId })
-        return this.#show(Buffer.from(params['data'] as string, 'base64'))
+        return this.#show(Buffer.from(params['data'] as string, 'base64'), shownAt(params['metadata']))
       case 'Page.screencastVisibilityChanged':
       case 'Target.targetCreated':
       case 'Target.targetDestroyed':
@@ -76,19 +79,21 @@ class PageSource {
     }
   }
 
-  #show(jpeg: Buffer): void {
+  #show(jpeg: Buffer, at?: number): void {
     this.#picture = jpeg
+    this.#shownAt = at
     this.#events.onChange()
   }
 
-  async #hand(work: (picture: Buffer) => Promise<void>): Promise<number> {
+  async #hand(work: (picture: Buffer, shownAt?: number) => Promise<void>): Promise<number> {
     const jpeg = this.#picture
+    const at = this.#shownAt
     if (!jpeg) return 0
     this.#picture = undefined
     const answered = this.#unanswered
     this.#unanswered = []
     const head = `--${BOUNDARY}\r\nContent-type: image/jpeg\r\nContent-length: ${jpeg.length}\r\n\r\n`
-    await work(Buffer.concat([Buffer.from(head), jpeg, Buffer.from('\r\n')]))
+    await work(Buffer.concat([Buffer.from(head), jpeg, Buffer.from('\r\n')]), at)
     if (this.#isClosed) return 1
     for (const { frame, sessionId } of answered) {
       this.#cdp.dispatch('Page.screencastFrameAck', { sessionId: frame }, sessionId)
@@ -146,4 +151,15 @@ class PageSource {
     clearTimeout(this.#stillTimer)
     this.#cdp.close()
   }
+}
+
+/**
+ * Chromium says when it showed a picture. Until the picture is here, a busy machine takes long, and its sound was played
+ * before.
+ */
+function shownAt(metadata: unknown): number | undefined {
+  const { timestamp } = (metadata ?? {}) as { timestamp?: unknown }
+  if (typeof timestamp !== 'number') return undefined
+  const ageMs = Date.now() - timestamp * 1000
+  return ageMs >= 0 && ageMs < MAX_AGE_MS ? performance.now() - ageMs : undefined
 }

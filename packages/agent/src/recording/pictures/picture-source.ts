@@ -9,9 +9,10 @@ export interface PictureSource extends Disposable {
   readonly filter?: string
   /**
    * Calls `work` with the current picture, unless it was the last one that was passed, and waits for it. Resolves with
-   * the share of the picture that is new: 0 for none, 1 for all.
+   * the share of the picture that is new: 0 for none, 1 for all. `shownAt`: when it was shown, by performance.now(), if
+   * that was not just now.
    */
-  take(work: (picture: Buffer) => Promise<void>): Promise<number>
+  take(work: (picture: Buffer, shownAt?: number) => Promise<void>): Promise<number>
 }
 
 export interface SourceEvents {
