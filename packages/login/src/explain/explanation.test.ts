@@ -135,8 +135,10 @@ test('addresses keep what says which page it is', () => {
   assert.equal(masked('javascript:steal(1)'), 'javascript:')
 })
 
+/** On the drawing, however many elements other tests have made. */
+const at = (y: number) => ({ box: [100, y, 240, 36] })
+
 test('a drawing escapes what a page writes, and names what the rules took a control for', () => {
-  const at = (y: number) => ({ box: [100, y, 240, 36] })
   const hostile = page({
     elements: [
       field({ label: '"><script>alert(1)</script>', ...at(50) }),
