@@ -54,7 +54,7 @@ test('what is refused is named, and begins no flow', async () => {
     [{ cookies: [{ ...right, sameSite: 'Never' }] }, /cookies\[0\]\.sameSite: must be/],
     [{ cookies_txt: 'imported.example\tTRUE' }, /cookies_txt: line 1 must have 7 fields/],
     [{ storage_state: { cookies: 'all' } }, /storage_state\.cookies: must be array/],
-    [{ sessions: [] }, /sessions/],
+    [{ sessions: [] }, /exactly one of/],
   ]
   for (const [body, says] of cases) {
     const answer = await post(id, body)
