@@ -215,7 +215,7 @@ test('invalid recordings are refused by name', async () => {
     [{ framerate: 61 }, 'framerate'],
     [{ framerate: 21 }, 'framerate'],
     [{ max_duration_in_seconds: 0 }, 'max_duration_in_seconds'],
-    [{ record_audio: true }, 'record_audio'],
+    [{ record_audio: 'loud' }, 'record_audio'],
   ] as const) {
     const answer = await send(server, 'POST', `/browsers/${id}/replays`, body)
     assert.equal(answer.status, 400, JSON.stringify(body))

@@ -136,6 +136,8 @@ test('a session from the start, and one that goes on in another size, is recorde
   await withCdp(session.cdp_ws_url, async (cdp) => {
     await openSilentPage(cdp)
     await playTone(cdp, 800)
+    // What the first recording holds.
+    await delay(1_500)
     const resized = await send(server, 'PATCH', `/browsers/${id}`, {
       viewport: { width: 1280, height: 800, force: true },
     })

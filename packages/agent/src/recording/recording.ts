@@ -55,7 +55,7 @@ export class Recording {
   #hasPicture = false
   #lastPictureAt = -Infinity
   /** Where in the recording the last picture is. */
-  #lastPictureMs = 0
+  #lastPictureMs = -1
   #lastRecordMs = 0
   #isTaking = false
   #taking: Promise<void> = Promise.resolve()
@@ -181,10 +181,10 @@ export class Recording {
     return this.#hasPicture ? performance.now() - this.#startedAt : 0
   }
 
-  /** Of a picture. It never comes before an earlier one. */
+  /** Of a picture. It comes after all earlier ones. */
   #timeOf(shownAt = performance.now()): number {
     const time = this.#hasPicture ? shownAt - this.#startedAt : 0
-    return (this.#lastPictureMs = Math.max(this.#lastPictureMs, time))
+    return (this.#lastPictureMs = Math.max(this.#lastPictureMs + 1, time))
   }
 
   #add(kind: Exclude<keyof typeof recordKinds, 'end'>, timeMs: number, ...content: Buffer[]): void {

@@ -7,6 +7,8 @@ import type { NativeCalls } from '../user/native-calls.ts'
 const AF_UNIX = 1
 const SOCK_STREAM = 1
 const SOCK_CLOEXEC = 0o2000000
+/** A copy that no program inherits. */
+const F_DUPFD_CLOEXEC = 1030
 const MAX_PATH_BYTES = 107
 /** Further clients wait in connect(). */
 const MAX_WAITING = 64
@@ -44,7 +46,8 @@ export class Listener {
     // Its number may be another descriptor's by now.
     if (this.#isClosed) return
     // Reading is tried only when somebody waits, and then fails, because nothing can be read from a listening socket.
-    const watched = new Socket({ fd: this.#calls.dup(this.descriptor), readable: true, writable: false })
+    const copy = this.#calls.fcntl(this.descriptor, F_DUPFD_CLOEXEC, 0)
+    const watched = new Socket({ fd: copy, readable: true, writable: false })
     this.#watched = watched
     watched.once('error', () => {
       if (this.#watched === watched) tell()

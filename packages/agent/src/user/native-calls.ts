@@ -18,7 +18,7 @@ export interface NativeCalls {
   readonly socket: (domain: number, type: number, protocol: number) => number
   readonly bind: (socket: number, address: Buffer, length: number) => number
   readonly listen: (socket: number, backlog: number) => number
-  readonly dup: (descriptor: number) => number
+  readonly fcntl: (descriptor: number, command: number, value: number) => number
   readonly close: (descriptor: number) => number
 }
 
@@ -54,7 +54,7 @@ export function loadNativeCalls(path: string): NativeCalls {
     socket: libc.func('int socket(int, int, int)'),
     bind: libc.func('int bind(int, void *, uint32_t)'),
     listen: libc.func('int listen(int, int)'),
-    dup: libc.func('int dup(int)'),
+    fcntl: libc.func('int fcntl(int, int, int)'),
     close: libc.func('int close(int)'),
   }
 }
