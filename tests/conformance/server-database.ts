@@ -56,12 +56,12 @@ export class ServerDatabase {
 
   /**
    * The dump without what the server changes on its own: the audit log, its signs of life, how long sessions ran, and
-   * that an idle session went on standby, with its depth.
+   * that an idle session went on standby, how deep, and how long it took to wake.
    */
   async state(): Promise<Record<string, string[]>> {
     const state = await this.dump(['audit_logs', 'servers', 'browsers', 'webhook_watch'])
     const browsers = await this.run(
-      `SELECT (to_jsonb(b) - 'uptime_ms' - 'standby_depth' - 'resident_bytes' || jsonb_build_object('state', replace(state, 'standby', 'ready')))::text AS row
+      `SELECT (to_jsonb(b) - 'uptime_ms' - 'standby_depth' - 'resident_bytes' - 'last_wake_ms' || jsonb_build_object('state', replace(state, 'standby', 'ready')))::text AS row
        FROM browsers b ORDER BY 1`,
     )
     return { ...state, browsers: browsers.map(({ row }) => row as string) }
