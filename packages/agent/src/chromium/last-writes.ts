@@ -6,8 +6,8 @@ import { helperOf } from './helper-process.ts'
 
 const WAIT_MS = 3_000
 const LOOK_EVERY_MS = 5
-/** How often in a row it must have done nothing. */
-const QUIET_LOOKS = 4
+/** How often in a row it must have done nothing. Pages that close on a busy machine send their last values late. */
+const QUIET_LOOKS = 10
 
 /** Stops the closing browser until its storage process has nothing to do any more. */
 export async function holdUntilWritten(browser: number): Promise<void> {
